@@ -1,0 +1,5 @@
+"""`python -m thinkwire`."""
+
+from thinkwire.cli import main
+
+main()

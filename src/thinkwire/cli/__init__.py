@@ -1,0 +1,16 @@
+"""The command line. Only what a command needs is loaded: `thinkwire --version` loads nothing."""
+
+from __future__ import annotations
+
+import sys
+
+from thinkwire._version import __version__
+
+
+def main() -> None:
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        print(f"thinkwire {__version__}")
+        return
+    from thinkwire.cli.app import app
+
+    app(prog_name="thinkwire")

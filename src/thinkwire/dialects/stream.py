@@ -1,0 +1,98 @@
+"""The frame loop that every stream decoder shares."""
+
+from __future__ import annotations
+
+from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
+from thinkwire.events import BlockEnded, BlockGrew, BlockSealed, BlockStarted, Event, Failed, Finished, Noted
+from thinkwire.messages import Block, Extras, Seal
+from thinkwire.notes import Note, NoteCode
+from thinkwire.wire.reader import FrameReader
+from thinkwire.wire.sse import is_done
+
+CUT = "the stream ended before the answer did"
+
+
+class FrameDecoder:
+    """Bytes to frames to events. A dialect says what a frame means, and what the end of the bytes means."""
+
+    def __init__(self) -> None:
+        self._reader = FrameReader()
+        self._events: list[Event] = []
+        self._over = False
+        self._after_end = False
+        self._blocks = 0
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        self._read(chunk)
+        return self._take()
+
+    def close(self) -> list[Event]:
+        self._read(None)
+        if not self._over:
+            try:
+                self._end_of_bytes()
+            except MalformedInput as error:
+                self._fail(protocol_failure(str(error)))
+        return self._take()
+
+    def _on_frame(self, name: str | None, data: bytes) -> None:
+        """One frame of the wire."""
+        raise NotImplementedError
+
+    def _on_done(self) -> None:
+        """The `[DONE]` marker, where a server sends one."""
+
+    def _end_of_bytes(self) -> None:
+        """Nothing more will come, and the answer has not been ended yet."""
+        self._fail(Failure("connection_lost", CUT))
+
+    def _read(self, chunk: bytes | None) -> None:
+        try:
+            frames = self._reader.close() if chunk is None else self._reader.feed(chunk)
+            for frame in frames:
+                if self._over:
+                    self._surplus(frame.data)
+                elif is_done(frame.data):
+                    self._on_done()
+                else:
+                    self._on_frame(frame.event, frame.data)
+        except MalformedInput as error:
+            self._fail(protocol_failure(f"a frame of the stream cannot be read: {error}"))
+        except ProviderError as error:
+            self._fail(error.failure)
+
+    def _surplus(self, data: bytes) -> None:
+        if not self._after_end and not is_done(data):
+            self._after_end = True
+            self._note("stream.after_end", "the stream went on after its end; the rest was ignored")
+
+    def _take(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def _open(self, block: Block) -> int:
+        index = self._blocks
+        self._blocks += 1
+        self._events.append(BlockStarted(index, block))
+        return index
+
+    def _grow(self, index: int, text: str) -> None:
+        self._events.append(BlockGrew(index, text))
+
+    def _seal(self, index: int, seal: Seal) -> None:
+        self._events.append(BlockSealed(index, seal))
+
+    def _end(self, index: int, extras: Extras | None = None) -> None:
+        self._events.append(BlockEnded(index, extras or {}))
+
+    def _note(self, code: NoteCode, message: str) -> None:
+        self._events.append(Noted(Note(code, message)))
+
+    def _finish(self, event: Finished) -> None:
+        self._over = True
+        self._events.append(event)
+
+    def _fail(self, failure: Failure) -> None:
+        if not self._over:
+            self._over = True
+            self._events.append(Failed(failure))

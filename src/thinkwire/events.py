@@ -1,0 +1,214 @@
+"""A stream of an answer, as eight events, and the one fold that makes a turn of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from thinkwire.errors import Failure
+from thinkwire.messages import Block, Extras, Origin, Seal, Text, Thinking, ToolCall, Turn
+from thinkwire.notes import Note
+from thinkwire.usage import Usage
+
+FinishReason = Literal["stop", "tool_calls", "length", "continue", "refusal", "error", "cancelled"]
+
+
+class Started(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="started"):
+    """The answer began. Comes once and first."""
+
+    id: str | None = None
+    model: str | None = None
+    extras: Extras = {}
+
+
+class BlockStarted(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="block_started"):
+    """A block opened. It may carry content already (redacted thinking and opaque blocks arrive whole)."""
+
+    index: int
+    block: Block
+
+
+class BlockGrew(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag="block_grew"):
+    """More text for an open block: visible text, thinking, or tool arguments, whatever the block is."""
+
+    index: int
+    text: str
+
+
+class BlockSealed(msgspec.Struct, frozen=True, tag_field="event", tag="block_sealed"):
+    """The provider sealed an open block."""
+
+    index: int
+    seal: Seal
+
+
+class BlockEnded(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="block_ended"):
+    """The block is complete and committed. `extras` holds native fields that came after its start."""
+
+    index: int
+    extras: Extras = {}
+
+
+class Finished(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="finished"):
+    """The answer is complete. Nothing but `Noted` follows."""
+
+    reason: FinishReason
+    usage: Usage | None = None
+    extras: Extras = {}
+
+
+class Failed(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="failed"):
+    """The answer broke off. What arrived is kept; open blocks are interrupted. Nothing follows."""
+
+    failure: Failure
+    usage: Usage | None = None
+
+
+class Noted(msgspec.Struct, frozen=True, tag_field="event", tag="noted"):
+    """Something was changed or guessed on the way."""
+
+    note: Note
+
+
+Event: TypeAlias = Started | BlockStarted | BlockGrew | BlockSealed | BlockEnded | Finished | Failed | Noted
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A whole answer: the turn and how it ended. `failure` is set when it broke off."""
+
+    turn: Turn
+    finish: FinishReason | None = None
+    usage: Usage | None = None
+    notes: tuple[Note, ...] = ()
+    failure: Failure | None = None
+    extras: Extras = {}
+
+
+class _Open:
+    """A block in the making."""
+
+    __slots__ = ("block", "ended", "extras", "parts", "seal")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.parts: list[str] = []
+        self.seal: Seal | None = None
+        self.ended = False
+        self.extras: Extras = {}
+
+    def value(self) -> Block:
+        block = self.block
+        if not isinstance(block, Text | Thinking | ToolCall):
+            return block
+        changes: dict[str, object] = {}
+        if self.parts:
+            grown = "".join(self.parts)
+            if isinstance(block, ToolCall):
+                changes["arguments"] = block.arguments + grown
+            else:
+                changes["text"] = block.text + grown
+        if not self.ended:
+            return msgspec.structs.replace(block, **changes, seal=None, interrupted=True)
+        if self.seal is not None:
+            changes["seal"] = self.seal
+        if self.extras:
+            changes["extras"] = merge_extras(block.extras, self.extras)
+        return msgspec.structs.replace(block, **changes) if changes else block
+
+
+class Collector:
+    """The fold, one event at a time. `answer()` may be asked at any moment."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, _Open] = {}
+        self._started = Started()
+        self._finished: Finished | None = None
+        self._failed: Failed | None = None
+        self._notes: list[Note] = []
+
+    def add(self, event: Event) -> None:
+        match event:
+            case BlockGrew(index=index, text=text):
+                self._blocks[index].parts.append(text)
+            case BlockStarted(index=index, block=block):
+                self._blocks[index] = _Open(block)
+            case BlockEnded(index=index, extras=extras):
+                opened = self._blocks[index]
+                opened.ended, opened.extras = True, extras
+            case BlockSealed(index=index, seal=seal):
+                self._blocks[index].seal = seal
+            case Started():
+                self._started = event
+            case Finished():
+                self._finished = event
+            case Failed():
+                self._failed = event
+            case Noted(note=note):
+                self._notes.append(note)
+
+    def answer(self) -> Answer:
+        started, finished, failed = self._started, self._finished, self._failed
+        known = started.model is not None or started.id is not None
+        origin = Origin(model=started.model, response_id=started.id) if known else None
+        blocks = tuple(self._blocks[index].value() for index in sorted(self._blocks))
+        end = finished or failed
+        return Answer(
+            turn=Turn("assistant", blocks, origin=origin),
+            finish=finished.reason if finished else None,
+            usage=end.usage if end else None,
+            notes=tuple(self._notes),
+            failure=failed.failure if failed else None,
+            extras=merge_extras(started.extras, finished.extras if finished else {}),
+        )
+
+
+def collect(events: Iterable[Event]) -> Answer:
+    """What a stream of events amounts to."""
+    collector = Collector()
+    for event in events:
+        collector.add(event)
+    return collector.answer()
+
+
+def events_of(answer: Answer) -> Iterator[Event]:
+    """The shortest stream that `collect` turns into this answer."""
+    origin = answer.turn.origin or Origin()
+    yield Started(id=origin.response_id, model=origin.model, extras=answer.extras)
+    for note in answer.notes:
+        yield Noted(note)
+    for index, block in enumerate(answer.turn.blocks):
+        yield from _block_events(index, block)
+    if answer.failure is not None:
+        yield Failed(answer.failure, usage=answer.usage)
+    elif answer.finish is not None:
+        yield Finished(answer.finish, usage=answer.usage)
+
+
+def _block_events(index: int, block: Block) -> Iterator[Event]:
+    if not isinstance(block, Text | Thinking | ToolCall):
+        yield BlockStarted(index, block)
+        yield BlockEnded(index)
+        return
+    if isinstance(block, ToolCall):
+        grown = block.arguments
+        yield BlockStarted(index, msgspec.structs.replace(block, arguments="", seal=None, interrupted=False))
+    else:
+        grown = block.text
+        yield BlockStarted(index, msgspec.structs.replace(block, text="", seal=None, interrupted=False))
+    if grown:
+        yield BlockGrew(index, grown)
+    if block.seal is not None:
+        yield BlockSealed(index, block.seal)
+    if not block.interrupted:
+        yield BlockEnded(index)
+
+
+def merge_extras(first: Extras, second: Extras) -> Extras:
+    """Both, the second winning; neither is changed."""
+    if not second:
+        return first
+    if not first:
+        return second
+    return {name: {**first.get(name, {}), **second.get(name, {})} for name in first | second}

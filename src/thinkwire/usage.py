@@ -1,0 +1,88 @@
+"""Token counts in disjoint buckets that add up. Unknown is None, never 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from thinkwire.messages import Extras
+from thinkwire.notes import Note
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What one answer cost in tokens.
+
+    `input_uncached + cache_read + cache_write = input_total` and `output_visible + output_reasoning =
+    output_total` wherever the parts are known; a total may be known while its parts are not.
+    """
+
+    input_uncached: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    input_total: int | None = None
+    output_visible: int | None = None
+    output_reasoning: int | None = None
+    output_total: int | None = None
+    extras: Extras = {}
+
+    @property
+    def total(self) -> int | None:
+        if self.input_total is None or self.output_total is None:
+            return None
+        return self.input_total + self.output_total
+
+
+def measure(extras: Extras | None = None, **reported: Any) -> tuple[Usage, tuple[Note, ...]]:
+    """Usage from whatever a provider reported, the rest derived where it is certain.
+
+    Keywords are the field names of `Usage`. Values that are not counts become unknown, with a Note.
+    """
+    known, odd = _counts(reported)
+    _derive_input(known, odd)
+    _derive_output(known, odd)
+    usage = Usage(**known, extras=extras or {})
+    if not odd:
+        return usage, ()
+    return usage, (Note("usage.impossible", "; ".join(odd), detail={"reported": reported}),)
+
+
+def _counts(reported: dict[str, Any]) -> tuple[dict[str, int | None], list[str]]:
+    known: dict[str, int | None] = {}
+    odd: list[str] = []
+    for name, value in reported.items():
+        known[name] = None
+        if value is None:
+            continue
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is int and value >= 0:
+            known[name] = value
+        else:
+            odd.append(f"{name} was reported as {str(value)[:40]}")
+    return known, odd
+
+
+def _derive_input(known: dict[str, int | None], odd: list[str]) -> None:
+    uncached, total = known.get("input_uncached"), known.get("input_total")
+    read, write = known.get("cache_read"), known.get("cache_write")
+    cached = (read or 0) + (write or 0)
+    if total is None and uncached is not None:
+        known["input_total"] = uncached + cached
+    elif total is not None and uncached is None and (read is not None or write is not None):
+        if total >= cached:
+            known["input_uncached"] = total - cached
+        else:
+            odd.append(f"{cached} cached tokens of {total} input tokens")
+
+
+def _derive_output(known: dict[str, int | None], odd: list[str]) -> None:
+    visible, reasoning = known.get("output_visible"), known.get("output_reasoning")
+    total = known.get("output_total")
+    if total is None and visible is not None:
+        known["output_total"] = visible + (reasoning or 0)
+    elif total is not None and visible is None and reasoning is not None:
+        if total >= reasoning:
+            known["output_visible"] = total - reasoning
+        else:
+            odd.append(f"{reasoning} reasoning tokens of {total} output tokens")
