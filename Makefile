@@ -1,0 +1,72 @@
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+BIN := .venv/bin
+NPM := $(CURDIR)/$(BIN)/npm
+
+UV := .uv/uv-$(UV_VERSION)
+VENV := .venv/.synced
+JS := tests/js/node_modules/.package-lock.json
+
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check lint format types layers lock system-deps clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV) $(JS) ## make .venv from the lock files (quick when nothing changed)
+
+run: setup ## show what works now
+	@$(BIN)/thinkwire tour
+
+test: setup ## run the tests in parallel, offline
+	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(ARGS)
+
+check: lint types layers test ## everything that must pass before a commit
+
+lint: setup ## ruff: rules and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: setup ## rewrite the code in ruff's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+types: setup ## mypy, strict
+	$(BIN)/mypy
+
+layers: setup ## import-linter: who may import whom
+	$(BIN)/lint-imports --no-logo --no-cache
+
+lock: $(UV) ## resolve the dependencies anew into the lock files (ARGS=--upgrade for newer ones)
+	scripts/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --quiet \
+	  --output-file requirements.lock $(ARGS)
+	$(MAKE) $(VENV)
+	cd tests/js && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) install --package-lock-only --ignore-scripts --no-audit --no-fund
+	$(BIN)/python scripts/strip_npm_lock.py tests/js/package-lock.json
+
+system-deps: ## install the Debian packages that some tests need
+	@scripts/system-deps
+
+clean: ## remove everything that make made
+	rm -rf .uv .venv build dist tests/js/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "thinkwire needs Python 3.11 or newer")'
+	rm -rf .uv
+	$(PYTHON) -m venv .uv
+	.uv/bin/pip install --quiet uv==$(UV_VERSION)
+	@touch $@
+
+$(VENV): requirements.lock pyproject.toml src/thinkwire/_version.py | $(UV)
+	test -x $(BIN)/python || scripts/uv venv --quiet --clear --python $(PYTHON) .venv
+	scripts/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	scripts/uv pip install --quiet --python $(BIN)/python --no-deps --editable '.[all]'
+	@touch $@
+
+$(JS): tests/js/package.json tests/js/package-lock.json tests/js/.npmrc | $(VENV)
+	cd tests/js && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

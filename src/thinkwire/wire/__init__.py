@@ -1,0 +1,1 @@
+"""Bytes to frames: SSE, NDJSON, JSON arrays and think tags. Incremental, bounded, and without IO."""

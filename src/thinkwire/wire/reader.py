@@ -1,0 +1,76 @@
+"""Frames from a stream whose framing is only known once its first bytes are here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from thinkwire.wire.json_array import JSONArrayParser
+from thinkwire.wire.ndjson import NDJSONParser
+from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
+from thinkwire.wire.sse import Frame, SSEParser
+
+Framing = Literal["sse", "ndjson", "array"]
+
+_BLANK = BOM + b" \t\r\n"
+
+
+def sniff(head: bytes) -> Framing | None:
+    """The framing of a stream that begins like this; None while it could still be any.
+
+    An object that goes on in the next line is `array` too: it is one JSON text, not a line of NDJSON.
+    """
+    head = head.lstrip(_BLANK)
+    if not head or head == b"{":
+        return None
+    if head.startswith((b"[", b"{\n", b"{\r")):
+        return "array"
+    return "ndjson" if head.startswith(b"{") else "sse"
+
+
+class FrameReader:
+    """Reads SSE, NDJSON or a JSON array, whichever arrives; `framing` tells which it was.
+
+    Blank bytes and a BOM before the first other byte are dropped. Once the framing is known, `feed` and
+    `close` are the parser's own.
+    """
+
+    feed: Callable[[bytes], list[Frame]]
+    """The frames that a chunk completes."""
+    close: Callable[[], list[Frame]]
+    """What is left at the end of the stream."""
+
+    def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
+        self._limit = limit
+        self._head = b""
+        self.framing: Framing | None = None
+        self.feed = self._sniff
+        self.close = self._end
+
+    def _sniff(self, chunk: bytes) -> list[Frame]:
+        if self.framing is None:
+            chunk = (self._head + chunk).lstrip(_BLANK)
+            framing = sniff(chunk)
+            if framing is None:
+                self._head = chunk
+                return []
+            self._become(framing)
+        return self.feed(chunk)
+
+    def _end(self) -> list[Frame]:
+        if self.framing is not None:
+            return self.close()
+        if not self._head:
+            return []
+        self._become("ndjson")
+        return self.feed(self._head) + self.close()
+
+    def _become(self, framing: Framing) -> None:
+        self.framing = framing
+        if framing == "sse":
+            sse = SSEParser(limit=self._limit)
+            self.feed, self.close = sse.feed, sse.close
+            return
+        parser: Parser[bytes] = (NDJSONParser if framing == "ndjson" else JSONArrayParser)(limit=self._limit)
+        self.feed = lambda chunk: [Frame(None, item) for item in parser.feed(chunk)]
+        self.close = lambda: [Frame(None, item) for item in parser.close()]
