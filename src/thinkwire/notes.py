@@ -22,6 +22,18 @@ NoteCode = Literal[
     "choices.dropped",  # more than one candidate; the first is kept
     "stream.after_end",  # bytes after the end of the answer were ignored
     "stream.irregular",  # the stream broke an order rule of its dialect and was read anyway
+    "reasoning.adjusted",  # the model got the nearest that it accepts
+    "reasoning.minimum",  # thinking cannot be turned off; the model got its least
+    "reasoning.unsupported",  # the model has no such control; nothing was sent
+    "reasoning.native_wins",  # a native parameter was set by hand; nothing was translated
+    "reasoning.unknown_model",  # no row for this model; the newest rule of its family was used
+    "reasoning.unknown_host",  # nobody knows this provider; no reasoning field was sent
+    "reasoning.dynamic_budget",  # a long conversation made the budget smaller
+    "max_tokens.raised",  # room for the thinking budget
+    "sampling.dropped",  # the model refuses sampling parameters
+    "tool_choice.degraded",  # the model refuses a forced tool call
+    "prefill.closed",  # the model refuses to continue an assistant's words
+    "route.changed",  # another API of the same provider was taken
     "text.repaired",  # characters that no JSON can carry were replaced
 ]
 

@@ -89,7 +89,7 @@ def _settings(request: Request) -> Iterator[Thing]:
     )
     for name in (*names, "parallel_tool_calls", "tool_choice", "output"):
         value = getattr(request, name)
-        if value is not None and value != ():
+        if value is not None and value != () and value is not True:
             yield Thing("setting", f"{name} {value!r}")
 
 

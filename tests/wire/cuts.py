@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from thinkwire.errors import ProtocolError
 
-S = TypeVar("S", bytes, str)
+S = TypeVar("S", bytes, str, list[bytes])
 T = TypeVar("T")
 
 

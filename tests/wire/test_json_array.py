@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wire.cuts import cut, outcome, pieces, run
-from thinkwire.errors import ProtocolError
+from thinkwire.errors import ConnectionLost, ProtocolError
 from thinkwire.wire.json_array import JSONArrayParser
 
 MIB = 1024 * 1024
@@ -122,7 +122,7 @@ def test_an_array_cut_inside_an_element_gives_what_was_whole_and_fails_at_the_en
     parser = JSONArrayParser()
     assert parser.feed(body) == [b'{"a":1}']
     for _ in range(2):
-        with pytest.raises(ProtocolError, match=r"ended \d+ bytes into a JSON object"):
+        with pytest.raises(ConnectionLost, match=r"ended \d+ bytes into a JSON object"):
             parser.close()
 
 

@@ -4,7 +4,7 @@ import re
 import tracemalloc
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.wire.cuts import cut, outcome, pieces, run
@@ -56,6 +56,8 @@ streams = st.tuples(
     st.lists(st.tuples(lines, line_ends).map(b"".join), max_size=12).map(b"".join),
     lines,
 ).map(b"".join)
+words = st.sampled_from([b"data: a", b"data: b", b"data: ", b"event: x", b": ping"])
+likely_tokens = st.lists(st.one_of(words, st.just(b"\n"), st.just(b"\n"), line_ends), max_size=24)
 
 
 class TestLaws:
@@ -75,6 +77,13 @@ class TestLaws:
     def test_bytes_may_come_one_by_one(self, stream: bytes) -> None:
         parser = SSEParser()
         assert run(parser.feed, parser.close, pieces(stream)) == by_the_book(stream)
+
+    @settings(max_examples=500)
+    @given(likely_tokens, st.data())
+    def test_cuts_around_line_ends_do_not_matter(self, tokens: list[bytes], draw: st.DataObject) -> None:
+        parser = SSEParser()
+        chunks = [b"".join(part) for part in cut(draw, tokens)]
+        assert run(parser.feed, parser.close, chunks) == by_the_book(b"".join(tokens))
 
     @given(streams, st.integers(1, 40), st.data())
     def test_cuts_do_not_matter_to_the_limit(self, stream: bytes, limit: int, draw: st.DataObject) -> None:
@@ -151,6 +160,27 @@ def test_crlf_cut_in_two_is_one_line_end() -> None:
     assert parser.feed(b"\n\r\n") == [Frame(None, b"a\nb")]
 
 
+CHUNKS = {
+    "a name, then its data": ([b"event: x\n", b"data: a\n\n"], [Frame("x", b"a")]),
+    "a line, then its end": ([b"data: a", b"\ndata: b\n\n"], [Frame(None, b"a\nb")]),
+    "a line with its end, then the blank line": (
+        [b"data: a\n", b"\ndata: b\n\n"],
+        [Frame(None, b"a"), Frame(None, b"b")],
+    ),
+    "a known name without data": ([b"event: x\ndata: a\n\n", b"event: x\ndata: \n\n"], [Frame("x", b"a")]),
+    "a known name with two data lines": (
+        [b"event: x\ndata: a\n\n", b"event: x\ndata: a\ndata: b\n\n"],
+        [Frame("x", b"a"), Frame("x", b"a\nb")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("chunks", "frames"), CHUNKS.values(), ids=CHUNKS.keys())
+def test_reads_chunk_by_chunk(chunks: list[bytes], frames: list[Frame]) -> None:
+    parser = SSEParser()
+    assert [frame for chunk in chunks for frame in parser.feed(chunk)] == frames
+
+
 def test_more_event_names_than_it_remembers() -> None:
     parser = SSEParser()
     frames = [Frame(f"e{number % 100}", b"a") for number in range(300)]
@@ -185,6 +215,12 @@ class TestLimit:
     def test_all_data_lines_of_an_event_count(self) -> None:
         with pytest.raises(ProtocolError, match="limit of 100 bytes"):
             parse(b"data: 12345678\n" * 12, limit=100)
+
+    def test_a_line_that_has_not_ended_counts_at_once(self) -> None:
+        parser = SSEParser(limit=20)
+        assert parser.feed(b"data: 1234567890\n") == []
+        with pytest.raises(ProtocolError, match="limit of 20 bytes"):
+            parser.feed(b"data: 1234")
 
     def test_comments_do_not_count_once_read(self) -> None:
         assert parse(b"data: a\n" + b": ping\n" * 1000 + b"\n", limit=100) == [Frame(None, b"a")]

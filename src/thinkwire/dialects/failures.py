@@ -106,6 +106,10 @@ _NO_CREDIT = re.compile(
     r"credit balance is too low|insufficient (balance|credit)|exceeded your monthly", re.IGNORECASE
 )
 
+_POLICY = re.compile(
+    r"usage guidelines|content policy|safety system|requires moderation|was flagged", re.IGNORECASE
+)
+
 
 def decode_error(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
     """A failed HTTP answer, whatever its body is: JSON of any vendor, SSE-framed, HTML, text, nothing."""
@@ -126,12 +130,12 @@ def failure_from(value: Any, *, status: int | None = None) -> Failure:
     inner = outer.get("error")
     if not isinstance(inner, dict):
         inner = outer
-    message = _message(outer, inner, value)
+    message = ": ".join(filter(None, (_message(outer, inner, value), _upstream_message(inner))))
     codes = _codes(outer, inner)
     if status is None:
         status = next((code for code in map(_status, codes) if code is not None), None)
     return Failure(
-        kind=_classify(status, codes, f"{message} {_raw_metadata(inner)}"),
+        kind=_classify(status, codes, message),
         message=message or f"{f'HTTP {status}' if status else 'an error'} with no explanation",
         status=status,
         code=next((code for code in codes if _status(code) is None), codes[0] if codes else None),
@@ -206,6 +210,8 @@ def _classify(status: int | None, codes: list[str], words: str) -> FailureKind:
         return "quota"
     if _BAD_KEY.search(words):
         return "auth"
+    if _POLICY.search(words):
+        return "refused"
     by_code = next((_KIND_BY_CODE[code.lower()] for code in codes if code.lower() in _KIND_BY_CODE), None)
     if by_code is not None and (by_code != "bad_request" or status is None or status == 413):
         return by_code
@@ -216,10 +222,19 @@ def _classify(status: int | None, codes: list[str], words: str) -> FailureKind:
     return "bad_request" if status < 500 else "overloaded"
 
 
-def _raw_metadata(inner: JsonObject) -> str:
+def _upstream_message(inner: JsonObject) -> str:
+    """What a router's own upstream said: the router's message alone is often an empty phrase."""
     metadata = inner.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    return raw if isinstance(raw, str) else ""
+    if not isinstance(raw, str) or not raw:
+        return ""
+    try:
+        value = parse(raw)
+    except MalformedInput:
+        return raw[:500]
+    outer: JsonObject = value if isinstance(value, dict) else {}
+    error = outer.get("error")
+    return _message(outer, error if isinstance(error, dict) else outer, value) or raw[:500]
 
 
 def _first(headers: Mapping[str, str], *names: str) -> str | None:

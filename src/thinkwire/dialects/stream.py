@@ -57,7 +57,9 @@ class FrameDecoder:
                 else:
                     self._on_frame(frame.event, frame.data)
         except MalformedInput as error:
-            self._fail(protocol_failure(f"a frame of the stream cannot be read: {error}"))
+            cut = Failure("connection_lost", CUT)  # the last frame of a cut stream is a broken one
+            broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
+            self._fail(cut if chunk is None else broken)
         except ProviderError as error:
             self._fail(error.failure)
 

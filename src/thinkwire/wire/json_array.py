@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from thinkwire.errors import Failure
 from thinkwire.wire.parser import DEFAULT_LIMIT, Parser
 
 _LEAD = re.compile(rb"[ \t\r\n\xef\xbb\xbf]*")
@@ -17,7 +18,7 @@ class JSONArrayParser(Parser[bytes]):
 
     A body that is an object, or several one after another, is taken as the elements themselves. Only the
     nesting is followed; whether an element is good JSON is for its decoder to say. An array that was cut
-    between two elements closes quietly, one that was cut inside an element does not.
+    between two elements closes quietly, one that was cut inside an element is a lost connection.
     """
 
     def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
@@ -35,7 +36,9 @@ class JSONArrayParser(Parser[bytes]):
 
     def _finish(self, items: list[bytes]) -> None:
         if self._depth:
-            self._fail(f"the stream ended {len(self._element)} bytes into a JSON object", self._element)
+            message = f"the stream ended {len(self._element)} bytes into a JSON object"
+            self._failure = Failure("connection_lost", message)
+            raise self._failure.as_error()
 
     def _between(self, chunk: bytes, at: int) -> int:
         gap = (_LEAD if self._place == "start" else _GAP).match(chunk, at)

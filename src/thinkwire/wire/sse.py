@@ -71,9 +71,6 @@ class SSEParser(Parser[Frame]):
                 self._lines(block + b"\n\n", items)
 
     def _finish(self, items: list[Frame]) -> None:
-        if self._head:
-            self._lines(self._head, items)
-        self._head = None
         self._lines(b"\n\n", items)
 
     def _settle(self, chunk: bytes) -> bytes:
