@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from thinkwire.errors import ProtocolError
+from thinkwire.errors import ProviderError
 
 S = TypeVar("S", bytes, str, list[bytes])
 T = TypeVar("T")
@@ -37,6 +37,6 @@ def outcome(
         for part in parts:
             items += feed(part)
         items += close()
-    except ProtocolError as error:
+    except ProviderError as error:
         return items, str(error)
     return items, None
