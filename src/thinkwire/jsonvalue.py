@@ -21,7 +21,7 @@ def parse(data: bytes | str) -> Any:
     """JSON of any kind; MalformedInput says where it breaks."""
     try:
         return _decode(data)
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise MalformedInput("not UTF-8") from None
     except RecursionError:
         raise MalformedInput("nested too deeply") from None

@@ -37,6 +37,7 @@ def test_any_bytes_are_json_or_malformed(data: bytes) -> None:
         (b"{'a': 1}", r"byte 1"),
         (b'{"a": 1} x', "trailing characters"),
         (b'"\xff"', "not UTF-8"),
+        ('"\ud800"', "not UTF-8"),
         (b"NaN", "malformed"),
         (b"[" * 10_000 + b"]" * 10_000, "nested too deeply"),
         (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, "nested too deeply"),
@@ -44,7 +45,7 @@ def test_any_bytes_are_json_or_malformed(data: bytes) -> None:
         (b'["\\ud800", NaN]', "."),
     ],
 )
-def test_broken_json_says_how(data: bytes, complaint: str) -> None:
+def test_broken_json_says_how(data: bytes | str, complaint: str) -> None:
     with pytest.raises(MalformedInput, match=complaint):
         jsonvalue.parse(data)
 

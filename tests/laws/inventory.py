@@ -24,7 +24,7 @@ from thinkwire.request import Request, Tool
 
 
 class Thing(NamedTuple):
-    """One thing said: its kind and what makes it itself."""
+    """One thing said: its kind and what makes it itself. Text counts by letters, since wires may join it."""
 
     kind: str
     what: str
@@ -103,8 +103,8 @@ def _of_tool(tool: Tool | Opaque) -> Iterator[Thing]:
 def _of_block(block: Block) -> Iterator[Thing]:
     match block:
         case Text(text=text, seal=seal) | Thinking(text=text, seal=seal):
-            if text:
-                yield Thing("text" if isinstance(block, Text) else "thinking", text)
+            kind = "text" if isinstance(block, Text) else "thinking"
+            yield from (Thing(kind, letter) for letter in text if not letter.isspace())
             yield from _of_seal(seal)
         case ToolCall():
             yield Thing("call", f"{block.name} {_arguments(block.arguments)}")
@@ -131,6 +131,6 @@ def _of_seal(seal: Seal | None) -> Iterator[Thing]:
 
 def _arguments(arguments: str) -> Any:
     try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
+        return json.dumps(json.loads(arguments or "{}"), sort_keys=True)
     except ValueError:
         return arguments

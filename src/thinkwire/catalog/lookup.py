@@ -1,0 +1,125 @@
+"""Finding a model's facts: exact id, then the longest pattern, then the newest family rule."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from thinkwire.catalog.facts import Facts, Mechanism
+from thinkwire.catalog.tables import Family, Model, Resale, Table, read_table
+
+_DATED = re.compile(r"(?:[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{4}))?(?:-v\d+(?::\d+)?)?")
+"""What may follow an id without making it another model: a date, `latest`, a packaging version."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Facts, and how sure they are: `exact`, `dated`, `pattern`, or `family` for a model that has no row."""
+
+    facts: Facts
+    by: str
+
+
+class Catalog:
+    """Rows of several tables; later tables win over earlier ones."""
+
+    def __init__(self, tables: list[Table]) -> None:
+        self._rows: dict[str, dict[str, Model]] = {}
+        self._families: list[Family] = []
+        self._resales: list[Resale] = []
+        for table in tables:
+            for model in table.models:
+                self._rows.setdefault(model.facts.provider, {})[model.facts.id] = model
+            self._families = [*table.families, *self._families]
+            self._resales = [*table.resales, *self._resales]
+
+    def __iter__(self) -> Iterator[Facts]:
+        return (model.facts for rows in self._rows.values() for model in rows.values())
+
+    def providers(self) -> list[str]:
+        return sorted({*self._rows, *(resale.provider for resale in self._resales)})
+
+    def find(self, provider: str, name: str) -> Found | None:
+        """The facts of a model at a provider; None when nobody knows it."""
+        return (
+            self._by_id(provider, name)
+            or self._by_pattern(provider, name)
+            or self._by_resale(provider, name)
+            or self._by_family(provider, name)
+        )
+
+    def _by_id(self, provider: str, name: str) -> Found | None:
+        rows = self._rows.get(provider, {})
+        if name in rows:
+            return Found(rows[name].facts, "exact")
+        dated = [row_id for row_id in rows if _is_dated(name, row_id)]
+        return Found(rows[max(dated, key=len)].facts, "dated") if dated else None
+
+    def _by_pattern(self, provider: str, name: str) -> Found | None:
+        matching = [
+            (len(pattern), row_id)
+            for row_id, model in self._rows.get(provider, {}).items()
+            for pattern in model.patterns
+            if fnmatch.fnmatchcase(name, pattern)
+        ]
+        return Found(self._rows[provider][max(matching)[1]].facts, "pattern") if matching else None
+
+    def _by_resale(self, provider: str, name: str) -> Found | None:
+        for resale in self._resales:
+            if resale.provider != provider or not name.startswith(resale.prefix):
+                continue
+            bare = name.removeprefix(resale.prefix).partition(":")[0]
+            found = self.find(resale.of, bare) or self.find(resale.of, bare.replace(".", "-"))
+            if found is not None:
+                return Found(_resold(found.facts, name, resale), found.by)
+        return None
+
+    def _by_family(self, provider: str, name: str) -> Found | None:
+        for family in self._families:
+            if family.provider == provider and family.matches(name):
+                facts = self._rows[provider][family.like].facts
+                return Found(msgspec.structs.replace(facts, id=name, released=None, retires=None), "family")
+        return None
+
+
+_RESOLD_MECHANISM: dict[Mechanism, Mechanism] = {"adaptive": "effort", "level": "effort"}
+
+
+def _resold(facts: Facts, name: str, resale: Resale) -> Facts:
+    """A maker's facts in a reseller's spelling: its words are lower case, its switch is a boolean."""
+    fields: dict[str, Any] = {
+        **msgspec.structs.asdict(facts),
+        "id": name,
+        "mechanism": _RESOLD_MECHANISM.get(facts.mechanism, facts.mechanism),
+        "efforts": tuple(word.lower() for word in facts.efforts),
+        "off": "false" if facts.off is not None else None,
+        "api": None,
+        "betas": (),
+        "always_send": {},
+        **resale.fields,
+    }
+    fields["maker"] = facts.maker
+    return Facts(**fields)
+
+
+def _is_dated(name: str, row_id: str) -> bool:
+    return name.startswith(row_id) and _DATED.fullmatch(name, len(row_id)) is not None
+
+
+@cache
+def default_catalog() -> Catalog:
+    """The tables that come with the package."""
+    tables: list[Table] = []
+    known: dict[str, Facts] = {}
+    folder = resources.files("thinkwire.catalog") / "data"
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".toml"):
+            table = read_table(file.read_text("utf-8"), file.name, known)
+            known |= {f"{model.facts.provider}/{model.facts.id}": model.facts for model in table.models}
+            tables.append(table)
+    return Catalog(tables)

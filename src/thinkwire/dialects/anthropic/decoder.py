@@ -1,0 +1,324 @@
+"""The stream of an answer, read: server-sent events in, neutral events out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from thinkwire.dialects.anthropic.names import NAME, SIGNATURE
+from thinkwire.dialects.anthropic.reading import read_answer_block
+from thinkwire.dialects.anthropic.response import answer_extras, decode_response, read_finish, read_origin
+from thinkwire.dialects.anthropic.usage import read_usage
+from thinkwire.dialects.common import arguments_object, as_extras
+from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.stream import FrameDecoder
+from thinkwire.events import BlockGrew, Finished, Noted, Started, events_of
+from thinkwire.jsonvalue import JsonObject, parse_object
+from thinkwire.messages import Opaque, Seal, Text, Thinking, ToolCall
+from thinkwire.notes import Note
+
+_START = frozenset(
+    {"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage"}
+)
+_DELTA_EVENT = frozenset({"type", "delta", "usage"})
+_DELTA = frozenset({"stop_reason"})
+_STOP = frozenset({"type"})
+_TEXT = ("text_delta", "text")
+_THINKING = ("thinking_delta", "thinking")
+_ARGUMENTS = ("input_json_delta", "partial_json")
+_FIELD = dict((_TEXT, _THINKING, _ARGUMENTS))
+_IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
+
+
+class _Open:
+    """The block that is being read. Thinking has no `index` until it is known whether it has text."""
+
+    __slots__ = ("citations", "delta", "field", "grew", "index", "parts", "place", "start")
+
+    def __init__(self, place: Any, start: Text | Thinking | ToolCall | Opaque) -> None:
+        self.place = place if type(place) is int else None
+        self.start = start
+        self.index: int | None = None
+        self.delta, self.field = _grows_by(start)
+        self.grew = False
+        self.citations: list[Any] = []
+        self.parts: list[str] = []
+
+
+def _grows_by(block: Text | Thinking | ToolCall | Opaque) -> tuple[str, str]:
+    match block:
+        case Text():
+            return _TEXT
+        case Thinking() if block.form != "redacted":
+            return _THINKING
+        case ToolCall():
+            return _ARGUMENTS
+        case _:
+            return "", ""
+
+
+class StreamDecoder(FrameDecoder):
+    """Reads what the vendor sends and what its imitators do.
+
+    Blocks come one after the other. A seal is told at the end of its block, and a block that this dialect has
+    no word for is told whole, at its end.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = False
+        self._id: str | None = None
+        self._current: _Open | None = None
+        self._places = 0
+        self._calls = False
+        self._reason: Any = None
+        self._usage: JsonObject = {}
+        self._extras: JsonObject = {}
+        self._said: set[str] = set()
+
+    def _on_frame(self, name: str | None, data: bytes) -> None:
+        event = parse_object(data)
+        match event.get("type") or name:
+            case "content_block_delta":
+                self._on_delta(event)
+            case "content_block_start":
+                self._on_block_start(event)
+            case "content_block_stop":
+                self._on_block_stop(event)
+            case "message_start":
+                self._on_start(event)
+            case "message_delta":
+                self._on_message_delta(event)
+            case "message_stop":
+                self._extras |= answer_extras(event, _STOP)
+                self._conclude()
+            case "error":
+                self._fail(failure_from(event))
+            case "message":
+                self._on_whole(event)
+            case None if event.get("error"):
+                self._fail(failure_from(event))
+
+    def _on_done(self) -> None:
+        if self._reason is not None:
+            self._end_of_bytes()
+
+    def _end_of_bytes(self) -> None:
+        if self._reason is None:
+            super()._end_of_bytes()
+            return
+        self._odd("the stream ended without message_stop")
+        self._conclude()
+
+    def _odd(self, message: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            self._note("stream.irregular", message)
+
+    def _begin(self, started: Started | None = None) -> None:
+        if started is None and self._begun:
+            return
+        self._begun = True
+        self._events.append(started or Started())
+        if started is None:
+            self._odd("the stream began without message_start")
+
+    def _on_start(self, event: JsonObject) -> None:
+        if self._begun:
+            self._odd("message_start came again; the first one counts")
+            return
+        message = event.get("message")
+        message = message if type(message) is dict else {}
+        self._id, model = read_origin(message)
+        self._merge_usage(message.get("usage"))
+        self._begin(Started(self._id, model, as_extras(NAME, answer_extras(message, _START))))
+
+    def _merge_usage(self, usage: Any) -> None:
+        """Counts are cumulative: a later one replaces an earlier one."""
+        if type(usage) is dict:
+            self._usage.update((key, value) for key, value in usage.items() if value is not None)
+
+    def _on_whole(self, message: JsonObject) -> None:
+        """A server that was asked for a stream and answered at once."""
+        if self._begun:
+            self._odd("a whole message came inside the stream and was ignored")
+            return
+        self._over = True
+        self._events.extend(events_of(decode_response(message)))
+
+    def _on_block_start(self, event: JsonObject) -> None:
+        self._begin()
+        native, place = event.get("content_block"), event.get("index")
+        if type(native) is not dict:
+            self._odd("content_block_start came without a block")
+            return
+        if place != self._places:
+            self._odd("the blocks are not numbered from 0 without a gap")
+        self._places += 1
+        self._enter(place, native)
+
+    def _enter(self, place: Any, native: JsonObject) -> None:
+        if self._current is not None:
+            self._odd("a block began before content_block_stop of the one before it")
+            self._leave()
+        start, note = read_answer_block(native, (self._id, self._blocks))
+        if note is not None:
+            self._events.append(Noted(note))
+        assert isinstance(start, Text | Thinking | ToolCall | Opaque)
+        current = self._current = _Open(place, start)
+        match start:
+            case Thinking() if start.form == "hidden":
+                pass
+            case Thinking() if start.form == "full":
+                current.index = self._open(msgspec.structs.replace(start, seal=None))
+            case ToolCall():
+                self._calls = True
+                current.index = self._open(msgspec.structs.replace(start, arguments=""))
+            case Opaque():
+                pass
+            case _:
+                current.index = self._open(start)
+
+    def _on_delta(self, event: JsonObject) -> None:
+        current, delta = self._current, event.get("delta")
+        if type(delta) is not dict:
+            self._odd("content_block_delta came without a delta")
+            return
+        if current is not None and event.get("index") == current.place and delta.get("type") == current.delta:
+            text = delta.get(current.field)
+            if type(text) is str and current.index is not None:
+                if text:
+                    current.grew = True
+                    self._events.append(BlockGrew(current.index, text))
+                return
+        self._on_other_delta(event.get("index"), delta)
+
+    def _on_other_delta(self, place: Any, delta: JsonObject) -> None:
+        """The first delta of thinking, all that is no text, and what stands where it should not."""
+        kind, current = delta.get("type"), self._current
+        known = type(kind) is str and kind in _FIELD
+        elsewhere = current is None or (type(place) is int and current.place not in (None, place))
+        if elsewhere or (known and current is not None and not _takes(current, kind)):
+            current = self._imply(place, kind)
+        if current is None:
+            self._odd("a delta came for a block that is not open; it is lost")
+        elif isinstance(current.start, Opaque):
+            _absorb(current, delta)
+        elif known:
+            self._grow_oddly(current, delta)
+        elif kind == "signature_delta" and isinstance(current.start, Thinking):
+            self._sign(current, delta.get("signature"))
+        elif kind == "citations_delta" and isinstance(current.start, Text):
+            current.citations.append(delta.get("citation"))
+        else:
+            self._odd("a delta of a kind that its block does not take was ignored")
+
+    def _imply(self, place: Any, kind: Any) -> _Open | None:
+        """Text and thinking whose block never began, or began as something else, get a block of their own."""
+        native = _IMPLIED.get(kind) if type(kind) is str else None
+        if native is None:
+            return None
+        self._begin()
+        self._odd("a delta came for a block that had not begun")
+        self._enter(place, {"type": native})
+        return self._current
+
+    def _grow_oddly(self, current: _Open, delta: JsonObject) -> None:
+        text = delta.get(current.field)
+        if text is None and current.field == "thinking":
+            text = delta.get("text")
+        if type(text) is not str or not text:
+            return
+        if current.index is None:
+            assert isinstance(current.start, Thinking)
+            current.index = self._open(msgspec.structs.replace(current.start, form="full", seal=None))
+        current.grew = True
+        self._grow(current.index, text)
+
+    def _sign(self, current: _Open, signature: Any) -> None:
+        assert isinstance(current.start, Thinking)
+        if type(signature) is str and signature:
+            current.start = msgspec.structs.replace(current.start, seal=Seal(SIGNATURE, signature))
+
+    def _on_block_stop(self, event: JsonObject) -> None:
+        current, place = self._current, event.get("index")
+        if current is None or (type(place) is int and current.place not in (None, place)):
+            self._odd("content_block_stop came for a block that is not open")
+            return
+        self._leave()
+
+    def _leave(self) -> None:
+        current, self._current = self._current, None
+        assert current is not None
+        start, index = current.start, current.index
+        late: JsonObject = {}
+        if isinstance(start, Opaque):
+            index = self._open(self._settled(current, start))
+        elif index is None:
+            index = self._open(msgspec.structs.replace(start, seal=None))
+        if isinstance(start, ToolCall) and not current.grew:
+            self._grow(index, start.arguments)
+        if isinstance(start, Thinking) and start.form != "redacted" and start.seal is not None:
+            self._seal(index, start.seal)
+        if current.citations:
+            late["citations"] = current.citations
+        self._end(index, as_extras(NAME, late))
+
+    def _settled(self, current: _Open, block: Opaque) -> Opaque:
+        arguments = "".join(current.parts)
+        if not arguments:
+            return block
+        value, note = arguments_object(arguments)
+        if note is not None:
+            self._events.append(Noted(note))
+        return Opaque(NAME, {**block.data, "input": value})
+
+    def _on_message_delta(self, event: JsonObject) -> None:
+        self._begin()
+        delta = event.get("delta")
+        if type(delta) is dict:
+            if delta.get("stop_reason") is not None:
+                self._reason = delta["stop_reason"]
+            self._extras |= answer_extras(delta, _DELTA)
+        self._extras |= answer_extras(event, _DELTA_EVENT)
+        self._merge_usage(event.get("usage"))
+
+    def _conclude(self) -> None:
+        self._begin()
+        if self._current is not None:
+            self._odd("the answer ended before content_block_stop of its last block")
+            self._leave()
+        notes: list[Note] = []
+        finish, native = read_finish(self._reason, self._calls, notes)
+        usage, odd = read_usage(self._usage)
+        self._events.extend(Noted(note) for note in (*notes, *odd))
+        self._finish(Finished(finish, usage, as_extras(NAME, self._extras | native)))
+
+
+def _takes(current: _Open, kind: Any) -> bool:
+    return current.delta == kind or isinstance(current.start, Opaque)
+
+
+def _absorb(current: _Open, delta: JsonObject) -> None:
+    """Adds a delta to a block that we do not know: text is appended, lists are extended, the rest is set."""
+    assert isinstance(current.start, Opaque)
+    arguments = delta.get("partial_json")
+    if delta.get("type") == "input_json_delta" and type(arguments) is str:
+        current.parts.append(arguments)
+        return
+    data = dict(current.start.data)
+    for key, value in delta.items():
+        before = data.get(key)
+        if key == "type":
+            continue
+        if key == "citation":
+            cited = data.get("citations")
+            data["citations"] = [*(cited if type(cited) is list else ()), value]
+        elif type(before) is str and type(value) is str:
+            data[key] = before + value
+        elif type(before) is list and type(value) is list:
+            data[key] = [*before, *value]
+        else:
+            data[key] = value
+    current.start = Opaque(NAME, data)

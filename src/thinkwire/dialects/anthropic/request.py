@@ -1,0 +1,229 @@
+"""Requests, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from thinkwire.dialects.anthropic.names import NAME
+from thinkwire.dialects.anthropic.reading import read_content, read_text
+from thinkwire.dialects.anthropic.tools import read_choice, read_tools, write_choice, write_tools
+from thinkwire.dialects.anthropic.writing import RequestWriter, shortest
+from thinkwire.dialects.base import Encoded
+from thinkwire.dialects.common import as_extras, foreign_fields, own
+from thinkwire.errors import MalformedInput
+from thinkwire.jsonvalue import (
+    JsonObject,
+    Path,
+    bad,
+    kind,
+    leftover,
+    objects,
+    opt_bool,
+    opt_int,
+    opt_list,
+    opt_number,
+    opt_object,
+    opt_str,
+    opt_strings,
+    render,
+    want_str,
+)
+from thinkwire.messages import Role, Text, Turn
+from thinkwire.notes import Note
+from thinkwire.request import OutputFormat, Request
+
+_READ = frozenset(
+    {
+        "model",
+        "messages",
+        "system",
+        "tools",
+        "tool_choice",
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop_sequences",
+        "stream",
+        "output_config",
+        "output_format",
+    }
+)
+_MESSAGE = frozenset({"role", "content"})
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+_FORMAT = frozenset({"type", "schema"})
+_UNKNOWN_HERE = ("seed", "presence_penalty", "frequency_penalty")
+
+
+def decode_request(body: JsonObject) -> Request:
+    if type(body) is not dict:
+        raise MalformedInput(f"expected an object, got {kind(body)}")
+    if "messages" not in body:
+        raise MalformedInput("required field is missing", path="messages")
+    choice, parallel, choice_rest = read_choice(opt_object(body, "tool_choice", ()))
+    output, output_rest = _read_output(body)
+    extras = leftover(body, _READ) | output_rest
+    if choice_rest:
+        extras["tool_choice"] = choice_rest
+    return Request(
+        model=opt_str(body, "model", ()) or "",
+        turns=tuple(
+            _turn(message, at) for message, at in objects(opt_list(body, "messages", ()), ("messages",))
+        ),
+        system=_read_system(body.get("system")),
+        tools=read_tools(opt_list(body, "tools", ())),
+        tool_choice=choice,
+        parallel_tool_calls=parallel,
+        max_tokens=opt_int(body, "max_tokens", ()),
+        temperature=opt_number(body, "temperature", ()),
+        top_p=opt_number(body, "top_p", ()),
+        top_k=opt_int(body, "top_k", ()),
+        stop=opt_strings(body, "stop_sequences", ()),
+        output=output,
+        stream=opt_bool(body, "stream", ()),
+        extras=as_extras(NAME, extras),
+    )
+
+
+def _turn(message: JsonObject, path: Path) -> Turn:
+    name = want_str(message, "role", path)
+    role = _ROLES.get(name)
+    if role is None:
+        raise MalformedInput(
+            f"expected user, assistant or system, got {name!r}", path=render((*path, "role"))
+        )
+    if "content" not in message:
+        raise MalformedInput("required field is missing", path=render((*path, "content")))
+    return Turn(
+        role,
+        read_content(message["content"], (*path, "content"), media=role != "assistant"),
+        extras=as_extras(NAME, leftover(message, _MESSAGE)),
+    )
+
+
+def _read_system(system: Any) -> tuple[Text, ...]:
+    if system is None or system == "":
+        return ()
+    if type(system) is str:
+        return (Text(system),)
+    if type(system) is not list:
+        raise bad(("system",), "a string or an array", system)
+    texts = []
+    for block, at in objects(system, ("system",)):
+        if want_str(block, "type", at) != "text":
+            raise MalformedInput(f"expected a text block, got {block['type']!r}", path=render((*at, "type")))
+        texts.append(read_text(block, at))
+    return tuple(texts)
+
+
+def _read_output(body: JsonObject) -> tuple[OutputFormat | None, JsonObject]:
+    """The schema of `output_config`, or of the older `output_format`; what else they say stays as it is."""
+    rest: JsonObject = {}
+    output = None
+    config = opt_object(body, "output_config", ())
+    if config is not None:
+        output = _read_format(config.get("format"))
+        unread = config if output is None else leftover(config, frozenset({"format"}))
+        if unread or output is None:
+            rest["output_config"] = unread
+    old = body.get("output_format")
+    if old is not None:
+        former = _read_format(old) if output is None else None
+        if former is None:
+            rest["output_format"] = old
+        else:
+            extras = {NAME: {"output_format": own(former.extras, NAME)}}
+            output = msgspec.structs.replace(former, extras=extras)
+    return output, rest
+
+
+def _read_format(value: Any) -> OutputFormat | None:
+    if type(value) is not dict or value.get("type") != "json_schema" or type(value.get("schema")) is not dict:
+        return None
+    return OutputFormat(schema=value["schema"], extras=as_extras(NAME, leftover(value, _FORMAT)))
+
+
+def encode_request(request: Request, *, unsigned_thinking: bool = False) -> Encoded:
+    """The body for the vendor. With `unsigned_thinking`, thinking that nobody sealed goes along with an empty
+    signature, which Claude refuses and which other vendors behind this wire need.
+    """
+    writer = RequestWriter(unsigned_thinking=unsigned_thinking)
+    notes = writer.notes
+    extras = dict(own(request.extras, NAME))
+    body: JsonObject = {}
+    _put(body, model=request.model or None, max_tokens=request.max_tokens)
+    if system := [native for native in _system(request, writer) if native is not None]:
+        body["system"] = shortest(system)
+    body["messages"] = _messages(request.turns, writer)
+    if tools := write_tools(request, notes):
+        body["tools"] = tools
+    choice = write_choice(request, notes, tools=bool(tools))
+    choice_rest = extras.pop("tool_choice", None)
+    if isinstance(choice_rest, dict):
+        choice = {**(choice or {}), **choice_rest}
+    _put(
+        body,
+        tool_choice=choice,
+        temperature=request.temperature,
+        top_p=request.top_p,
+        top_k=request.top_k,
+        stop_sequences=list(request.stop) or None,
+        stream=request.stream,
+    )
+    if request.output is not None:
+        _write_output(request.output, body, extras, notes)
+    notes += _unsaid(request)
+    return Encoded({**body, **extras}, tuple(notes))
+
+
+def _put(body: JsonObject, **fields: Any) -> None:
+    body.update((name, value) for name, value in fields.items() if value is not None)
+
+
+def _system(request: Request, writer: RequestWriter) -> list[JsonObject | None]:
+    return [writer.text(text, ("system", index)) for index, text in enumerate(request.system)]
+
+
+def _messages(turns: tuple[Turn, ...], writer: RequestWriter) -> list[JsonObject]:
+    messages: list[JsonObject] = []
+    for index, turn in enumerate(turns):
+        blocks = writer.blocks(turn.blocks, ("turns", index, "blocks"), turn.role)
+        extras = own(turn.extras, NAME)
+        if blocks or (turn.role == "system" and extras):
+            messages.append({"role": turn.role, "content": shortest(blocks) if blocks else [], **extras})
+        elif not turn.blocks:
+            note = Note("block.dropped", f"an empty {turn.role} turn cannot be sent", path=f"turns[{index}]")
+            writer.notes.append(note)
+    return messages
+
+
+def _write_output(output: OutputFormat, body: JsonObject, extras: JsonObject, notes: list[Note]) -> None:
+    if output.schema is None:
+        notes.append(Note("field.dropped", "JSON without a schema cannot be asked for here", path="output"))
+        return
+    if output.name is not None:
+        message = f"the name of the output format ({output.name}) has no field here"
+        notes.append(Note("field.dropped", message, path="output.name"))
+    if output.strict is False:
+        message = "an output format always binds here"
+        notes.append(Note("field.changed", message, path="output.strict"))
+    unread = own(output.extras, NAME)
+    old = unread.get("output_format")
+    native: JsonObject = {"type": "json_schema", "schema": output.schema}
+    if isinstance(old, dict):
+        body["output_format"] = {**native, **old}
+        return
+    config = extras.pop("output_config", None)
+    body["output_config"] = {**(config if isinstance(config, dict) else {}), "format": {**native, **unread}}
+
+
+def _unsaid(request: Request) -> list[Note]:
+    """What this wire has no field for."""
+    notes = foreign_fields(request, NAME)
+    fields = [name for name in _UNKNOWN_HERE if getattr(request, name) is not None]
+    if fields:
+        message = f"{', '.join(fields)}: {NAME} has no such field"
+        notes.append(Note("field.dropped", message, detail={"fields": fields}))
+    return notes

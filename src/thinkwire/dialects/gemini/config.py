@@ -1,0 +1,109 @@
+"""`generationConfig`: the fields that all dialects share, structured output, and the rest as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinkwire.dialects.common import as_extras, own
+from thinkwire.dialects.gemini.names import NAME, fields
+from thinkwire.dialects.gemini.schemas import json_schema
+from thinkwire.jsonvalue import (
+    JsonObject,
+    Path,
+    leftover,
+    opt_int,
+    opt_number,
+    opt_object,
+    opt_str,
+    opt_strings,
+)
+from thinkwire.request import OutputFormat, Request
+
+_JSON = "application/json"
+_KNOWN = frozenset(
+    [
+        "maxOutputTokens",
+        "temperature",
+        "topP",
+        "topK",
+        "stopSequences",
+        "seed",
+        "presencePenalty",
+        "frequencyPenalty",
+        "responseMimeType",
+        "responseSchema",
+        "responseJsonSchema",
+        "responseFormat",
+        "thinkingConfig",
+        "responseModalities",
+        "candidateCount",
+        "speechConfig",
+        "mediaResolution",
+        "logprobs",
+        "responseLogprobs",
+        "audioTimestamp",
+        "routingConfig",
+        "modelSelectionConfig",
+        "enableAffectiveDialog",
+        "enableEnhancedCivicAnswers",
+        "translationConfig",
+        "audioTranscriptionConfig",
+        "imageConfig",
+    ]
+)
+_NUMBERS = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+}
+_COUNTS = {"maxOutputTokens": "max_tokens", "topK": "top_k", "seed": "seed"}
+_SHARED = frozenset((*_NUMBERS, *_COUNTS, "stopSequences"))
+_OUTPUT = frozenset(("responseMimeType", "responseSchema", "responseJsonSchema"))
+
+
+def read_config(config: JsonObject, path: Path) -> tuple[dict[str, Any], JsonObject]:
+    """The fields of a `Request`, and what is left of the configuration when they have been read."""
+    config = fields(config, _KNOWN)
+    shared: dict[str, Any] = {field: opt_number(config, name, path) for name, field in _NUMBERS.items()}
+    shared |= {field: opt_int(config, name, path) for name, field in _COUNTS.items()}
+    shared["stop"] = opt_strings(config, "stopSequences", path)
+    rest = leftover(config, _SHARED)
+    if opt_str(config, "responseMimeType", path) == _JSON:
+        shared["output"] = _read_output(config, path)
+        rest = leftover(rest, _OUTPUT)
+    return shared, rest
+
+
+def _read_output(config: JsonObject, path: Path) -> OutputFormat:
+    schema = opt_object(config, "responseJsonSchema", path)
+    older = opt_object(config, "responseSchema", path)
+    held: JsonObject = {} if older is None else {"responseSchema": older}
+    if schema is not None and older is not None:
+        held["both"] = True
+    elif older is not None:
+        schema = json_schema(older)
+    return OutputFormat(schema=schema, extras=as_extras(NAME, held))
+
+
+def write_config(request: Request, held: JsonObject) -> JsonObject:
+    config: JsonObject = {}
+    for name, field in (_COUNTS | _NUMBERS).items():
+        if (value := getattr(request, field)) is not None:
+            config[name] = value
+    if request.stop:
+        config["stopSequences"] = list(request.stop)
+    if request.output is not None:
+        config |= _write_output(request.output)
+    return {**held, **config}
+
+
+def _write_output(output: OutputFormat) -> JsonObject:
+    held = own(output.extras, NAME)
+    older, both = held.get("responseSchema"), held.get("both")
+    config: JsonObject = {"responseMimeType": _JSON}
+    if older is not None and (both or json_schema(older) == output.schema):
+        config["responseSchema"] = older
+    if output.schema is not None and (both or "responseSchema" not in config):
+        config["responseJsonSchema"] = output.schema
+    return config

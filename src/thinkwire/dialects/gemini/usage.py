@@ -1,0 +1,97 @@
+"""Token counts. `candidatesTokenCount` excludes the thoughts, `promptTokenCount` includes what was cached."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+import msgspec
+
+from thinkwire.dialects.common import as_extras, own
+from thinkwire.dialects.gemini.names import NAME, fields
+from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.notes import Note
+from thinkwire.usage import Usage, measure
+
+_READ = frozenset(
+    [
+        "promptTokenCount",
+        "candidatesTokenCount",
+        "thoughtsTokenCount",
+        "cachedContentTokenCount",
+        "totalTokenCount",
+    ]
+)
+_KNOWN = _READ | frozenset(
+    [
+        "toolUsePromptTokenCount",
+        "promptTokensDetails",
+        "candidatesTokensDetails",
+        "cacheTokensDetails",
+        "toolUsePromptTokensDetails",
+        "trafficType",
+        "serviceTier",
+    ]
+)
+
+
+def read_usage(metadata: JsonObject) -> tuple[Usage | None, tuple[Note, ...]]:
+    """Usage, with Notes where the vendor's numbers contradict each other."""
+    counts = fields(metadata, _KNOWN)
+    if not counts:
+        return None, ()
+    prompt, tools = counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount")
+    extras = leftover(counts, _READ)
+    usage, notes = measure(
+        as_extras(NAME, extras),
+        input_total=prompt + tools if _count(prompt) and _count(tools) else prompt,
+        cache_read=counts.get("cachedContentTokenCount"),
+        output_reasoning=counts.get("thoughtsTokenCount"),
+        **_output(counts),
+    )
+    total = counts.get("totalTokenCount")
+    if total is None or total == usage.total:
+        return usage, notes
+    if usage.total is not None:
+        odd = f"the total is {str(total)[:40]}, its parts add up to {usage.total}"
+        notes = (*notes, Note("usage.impossible", odd, detail={"reported": metadata}))
+    return msgspec.structs.replace(usage, extras=as_extras(NAME, extras | {"totalTokenCount": total})), notes
+
+
+def _output(counts: JsonObject) -> dict[str, Any]:
+    """The visible output. The total tells what it is when the count is absent or includes the thoughts."""
+    visible, thoughts = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
+    prompt, total = counts.get("promptTokenCount"), counts.get("totalTokenCount")
+    if not _count(prompt) or not _count(total):
+        return {"output_visible": visible}
+    tools = counts.get("toolUsePromptTokenCount")
+    output = total - prompt - (tools if _count(tools) else 0)
+    if visible is None and output >= (thoughts if _count(thoughts) else 0):
+        return {"output_visible": output - (thoughts if _count(thoughts) else 0)}
+    if thoughts and visible == output and _count(thoughts) and thoughts <= output:
+        return {"output_total": visible}
+    return {"output_visible": visible}
+
+
+def _count(value: Any) -> TypeGuard[int]:
+    return type(value) is int and value >= 0
+
+
+def write_usage(usage: Usage, notes: list[Note]) -> JsonObject:
+    held = own(usage.extras, NAME)
+    visible = usage.output_visible
+    if visible is None and usage.output_total is not None:
+        visible = max(0, usage.output_total - (usage.output_reasoning or 0))
+    prompt = usage.input_total
+    tools = held.get("toolUsePromptTokenCount")
+    if prompt is not None and _count(tools):
+        prompt = max(0, prompt - tools)
+    if usage.cache_write:
+        notes.append(Note("field.dropped", "cache_write: this wire counts it as input like any other"))
+    counts = {
+        "promptTokenCount": prompt,
+        "candidatesTokenCount": visible,
+        "cachedContentTokenCount": usage.cache_read,
+        "thoughtsTokenCount": usage.output_reasoning,
+        "totalTokenCount": usage.total,
+    }
+    return {name: count for name, count in counts.items() if count is not None} | held

@@ -1,0 +1,291 @@
+"""Streamed answers: chunks of any server that speaks this dialect, or nearly, to events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.openai_chat import finish, google, ollama, usage
+from thinkwire.dialects.openai_chat.blocks import BlockDecoder
+from thinkwire.dialects.openai_chat.form import keep
+from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
+from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
+from thinkwire.dialects.openai_chat.reasoning import PLAIN
+from thinkwire.dialects.stream import CUT
+from thinkwire.errors import Failure, MalformedInput, protocol_failure
+from thinkwire.events import Event, Failed, Finished, Noted, Started
+from thinkwire.jsonvalue import JsonObject, bad, parse
+
+_ONCE = frozenset({"created", "created_at"})
+_CHUNK = _ONCE | {"id", "object", "model", "choices", "usage", "error", "obfuscation"}
+_TROUBLE = frozenset({"error", "base_resp"})
+_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "usage", "error"})
+_PLAIN_DELTA = frozenset({"role", "content"})
+_DELTA = _PLAIN_DELTA | REASONING | {"refusal", "tool_calls", "function_call", google.FIELD}
+_MISSING = object()
+_TELLING = 3
+
+
+class StreamDecoder(BlockDecoder):
+    """Chat Completions chunks over SSE, and Ollama's own lines."""
+
+    def __init__(self, *, quirks: Quirks = USUAL) -> None:
+        super().__init__(quirks)
+        self._began = False
+        self._created: JsonObject = {}
+        self._model: str | None = None
+        self._top: JsonObject = {}
+        self._changed: JsonObject = {}
+        self._choice: Any = _MISSING
+        self._choice_fields: JsonObject = {}
+        self._message_fields: JsonObject = {}
+        self._finish_word: Any = None
+        self._usage: Any = None
+        self._several = False
+        self._deltas = False
+        self._seen: dict[str, str] = {}
+
+    def _on_frame(self, name: str | None, data: bytes) -> None:
+        try:
+            chunk = parse(data)
+        except MalformedInput:
+            if name != "error":
+                raise
+            chunk = data.decode("utf-8", "replace")
+        if name == "error":
+            self._fail(failure_from(chunk))
+        elif type(chunk) is not dict:
+            self._fail(protocol_failure("a chunk of the stream is not an object", body=chunk))
+        elif "choices" not in chunk and ollama.is_native(chunk):
+            self._line(chunk)
+        else:
+            self._chunk(chunk)
+
+    def _on_done(self) -> None:
+        if self._choice is _MISSING:
+            self._fail(protocol_failure("the stream ended without an answer"))
+            return
+        self._break()
+        self._end_calls()
+        calls = any(call.block is not None or call.custom for call in self._calls.all)
+        reason, note = finish.read(self._finish_word, calls=calls, refused=self._refused)
+        tokens, notes = usage.read(self._usage)
+        for said in (note, *notes):
+            if said is not None:
+                self._events.append(Noted(said))
+        word = self._finish_word
+        extras = keep(
+            self._changed,
+            choice=self._choice_fields or None,
+            message=self._message_fields or None,
+            finish_reason=word if finish.worth_keeping(word, reason, refused=self._refused) else None,
+        )
+        self._finish(Finished(reason, usage=tokens, extras=extras))
+
+    def _end_of_bytes(self) -> None:
+        if self._finish_word:
+            self._on_done()
+        else:
+            self._fail(Failure("connection_lost", CUT))
+
+    def _fail(self, failure: Failure) -> None:
+        if self._over:
+            return
+        self._begin()
+        self._salvage()
+        tokens, notes = usage.read(self._usage)
+        self._events.extend(Noted(note) for note in notes)
+        self._over = True
+        self._events.append(Failed(failure, usage=tokens))
+
+    def _line(self, line: JsonObject) -> None:
+        """A line of Ollama's own stream, whose last one says so."""
+        self._chunk(ollama.as_chunk(line))
+        if line.get("done") and not self._over:
+            self._on_done()
+
+    def _chunk(self, chunk: JsonObject) -> None:
+        choices = chunk.get("choices")
+        if not self._began:
+            self._note_head(chunk)
+            if choices or self._id is not None or self._model is not None:
+                self._begin()
+        known = self._top
+        for key in chunk.keys() - _CHUNK:
+            if known.get(key, _MISSING) != chunk[key]:
+                self._top_field(key, chunk[key])
+        if tokens := chunk.get("usage"):
+            self._usage = tokens
+        if type(choices) is list:
+            for choice in choices:
+                if type(choice) is dict:
+                    self._on_choice(choice)
+        if (not choices or not _TROUBLE.isdisjoint(chunk)) and (error := error_of(chunk)):
+            self._fail(failure_from(error))
+
+    def _note_head(self, chunk: JsonObject) -> None:
+        self._id = self._id or _word(chunk.get("id"))
+        self._model = self._model or _word(chunk.get("model"))
+        for key in _ONCE & chunk.keys():
+            if chunk[key]:
+                self._created.setdefault(key, chunk[key])
+        for key in chunk.keys() - _CHUNK:
+            self._top[key] = chunk[key]
+
+    def _begin(self) -> None:
+        if not self._began:
+            self._began = True
+            self._events.append(Started(self._id, self._model, keep(self._created | self._top)))
+
+    def _top_field(self, key: str, value: Any) -> None:
+        self._top[key] = self._changed[key] = value
+        nested = value.get("usage") if key == "x_groq" and type(value) is dict else None
+        if nested:
+            self._usage = nested
+
+    def _on_choice(self, choice: JsonObject) -> None:
+        index = choice.get("index")
+        if index != self._choice and not self._is_first(index):
+            return
+        delta = choice.get("delta")
+        if type(delta) is dict:
+            self._deltas = True
+            self._delta(delta)
+        elif type(choice.get("message")) is dict:
+            self._message(choice["message"])
+        if word := choice.get("finish_reason"):
+            self._finish_word = word
+        if tokens := choice.get("usage"):
+            self._usage = tokens
+        for key in choice.keys() - _CHOICE:
+            self._keep(self._choice_fields, key, choice[key])
+        if error := choice.get("error"):
+            self._fail(failure_from({"error": error}))
+
+    def _is_first(self, index: Any) -> bool:
+        if self._choice is _MISSING:
+            self._choice = index
+            return True
+        if not self._several:
+            self._several = True
+            self._note("choices.dropped", "the server gave several answers; the first is kept")
+        return False
+
+    def _keep(self, store: JsonObject, key: str, value: Any) -> None:
+        """Keeps a field nobody has read. Deltas say null where they say nothing."""
+        if value is not None or (self._whole and key != "logprobs"):
+            _add(store, key, value)
+
+    def _message(self, message: JsonObject) -> None:
+        """A message where a delta should be.
+
+        After deltas it repeats them; alone it is the answer, or all of the answer so far, or its next piece.
+        """
+        if self._deltas and self._blocks:
+            return
+        fresh = dict(message)
+        for key in ("content", *PLAIN):
+            if type(message.get(key)) is str:
+                fresh[key] = self._unseen(key, message[key])
+        if type(message.get("tool_calls")) is list:
+            fresh["tool_calls"] = message["tool_calls"][len(self._calls.all) :]
+        self._delta(fresh)
+
+    def _unseen(self, key: str, text: str) -> str:
+        seen = self._seen.get(key, "")
+        if len(seen.strip()) >= _TELLING and text.startswith(seen):
+            self._seen[key] = text
+            return text[len(seen) :]
+        self._seen[key] = seen + text
+        return text
+
+    def _delta(self, delta: JsonObject) -> None:
+        if not delta.keys() <= _PLAIN_DELTA:
+            self._rich_delta(delta)
+            return
+        content = delta.get("content")
+        if content:
+            if self._splitter is None and self._kind == "text" and type(content) is str:
+                self._grow(self._index, content)
+            else:
+                self._content(content)
+
+    def _rich_delta(self, delta: JsonObject) -> None:
+        if not REASONING.isdisjoint(delta):
+            self._reasoning(delta)
+        extra = delta.get(google.FIELD)
+        content = delta.get("content")
+        if extra is not None and google.is_thought(extra):
+            self._google_thought(content)
+        elif content:
+            self._content(self._after_thought(content))
+        refusal = delta.get("refusal")
+        if type(refusal) is str and refusal:
+            self._say("refusal", refusal)
+        calls = delta.get("tool_calls")
+        if calls:
+            self._call_deltas(calls)
+        self._legacy_delta(delta.get("function_call"))
+        if extra is not None:
+            self._signature(extra, calls=bool(calls))
+        for key in delta.keys() - _DELTA:
+            self._keep(self._message_fields, key, delta[key])
+
+
+def error_of(chunk: JsonObject) -> Any:
+    """The error that a chunk reports, whichever way."""
+    if chunk.get("error"):
+        return chunk
+    if chunk.get("object") == "error" or ("choices" not in chunk and _is_complaint(chunk)):
+        return chunk
+    base = chunk.get("base_resp")
+    if type(base) is dict and base.get("status_code"):
+        return {"error": {"message": base.get("status_msg") or "", "code": base["status_code"]}}
+    return None
+
+
+def _is_complaint(chunk: JsonObject) -> bool:
+    return bool(chunk.get("detail")) or type(chunk.get("message")) is str
+
+
+def _add(store: JsonObject, key: str, value: Any) -> None:
+    """Takes in a piece of a field: arrays and objects grow, sound and its words too; else the last wins."""
+    known = store.get(key)
+    if type(value) is list and type(known) is list:
+        store[key] = known + value
+    elif type(value) is dict and type(known) is dict:
+        store[key] = grown = dict(known)
+        for inner in value:
+            _add(grown, inner, value[inner])
+    elif type(value) is str and type(known) is str and key in ("data", "transcript"):
+        store[key] = known + value
+    else:
+        store[key] = value
+
+
+def _word(value: Any) -> str | None:
+    return value if type(value) is str and value else None
+
+
+class WholeDecoder(StreamDecoder):
+    """A JSON answer, read as a stream of one chunk."""
+
+    def read(self, body: JsonObject) -> list[Event]:
+        self._whole = True
+        choices = body.get("choices")
+        if type(choices) is list:
+            body = body | {"choices": [_without_delta(choice) for choice in choices]}
+        elif "choices" in body and choices is not None:
+            raise bad(("choices",), "an array", choices)
+        if ollama.is_native(body):
+            body = ollama.as_chunk(body)
+        self._chunk(body)
+        if not self._over:
+            self._on_done()
+        return self._take()
+
+
+def _without_delta(choice: Any) -> Any:
+    if type(choice) is dict and type(choice.get("message")) is dict:
+        return {key: value for key, value in choice.items() if key != "delta"}
+    return choice

@@ -1,0 +1,193 @@
+"""`reasoning_details`: entries that arrive in pieces and must go back whole and in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinkwire.jsonvalue import JsonObject, dump_text, parse
+from thinkwire.messages import Form, Seal
+
+SCHEME = "openrouter.details"
+FIELD = "reasoning_details"
+
+_MERGED = ("reasoning.text", "reasoning.summary", None)
+_TELLING = 3
+
+
+class Details:
+    """The entries of one thinking block.
+
+    Entries of later deltas are merged into earlier ones of the same type, index and id: text and summary
+    grow, a signature is added. Entries of one delta are never merged with each other, nor are encrypted ones,
+    nor those of a type we do not know.
+    """
+
+    __slots__ = ("_entries", "opaque")
+
+    def __init__(self) -> None:
+        self._entries: list[_Entry] = []
+        self.opaque = False
+        """Whether there is anything that only its maker can read."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, raws: list[Any]) -> str:
+        """Takes the entries of one delta; gives the readable text that is new."""
+        before = len(self._entries)
+        fresh = ""
+        for raw in raws:
+            entry = self._earlier(raw, before)
+            if entry is None:
+                entry = _Entry(raw)
+                self._entries.append(entry)
+                fresh += entry.text
+            else:
+                fresh += entry.merge(raw)
+            self.opaque = self.opaque or entry.opaque
+        return fresh
+
+    @property
+    def form(self) -> Form:
+        """What kind of text it is, if there is any."""
+        return "summary" if {entry.key for entry in self._entries if entry.key} == {"summary"} else "full"
+
+    def seal(self, *, verbatim: bool) -> Seal | None:
+        """All entries. Streams open with entries that say nothing yet; those that never did are left out."""
+        values = [entry.value() for entry in self._entries if verbatim or entry.size or entry.opaque]
+        return Seal(SCHEME, dump_text(values)) if values else None
+
+    def _earlier(self, raw: Any, before: int) -> _Entry | None:
+        """The entry that `raw` goes on with, among the first `before`."""
+        if type(raw) is not dict or raw.get("type") not in _MERGED:
+            return None
+        for entry in reversed(self._entries[:before]):
+            if entry.goes_on_with(raw):
+                return entry
+        return None
+
+
+class _Entry:
+    """One entry, with its text in pieces."""
+
+    __slots__ = ("_cumulative", "_parts", "fields", "key", "opaque", "size")
+
+    def __init__(self, raw: Any) -> None:
+        self.fields = dict(raw) if type(raw) is dict else raw
+        self.key: str | None = None
+        self._parts: list[str] = []
+        self.size = 0
+        self._cumulative = False
+        self.opaque = _is_opaque(raw)
+        if type(raw) is dict:
+            self.key, text = _readable(raw)
+            self._parts, self.size = ([text] if text else []), len(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def value(self) -> Any:
+        if self.key is not None and len(self._parts) > 0:
+            return self.fields | {self.key: self.text}
+        return self.fields
+
+    def goes_on_with(self, raw: JsonObject) -> bool:
+        mine = self.fields
+        if type(mine) is not dict or any(mine.get(key) != raw.get(key) for key in ("type", "index")):
+            return False
+        ours, theirs = mine.get("id"), raw.get("id")
+        if ours is not None and theirs is not None and ours != theirs:
+            return False
+        return not (mine.get("signature") and _readable(raw)[1])
+
+    def merge(self, raw: JsonObject) -> str:
+        key, text = _readable(raw)
+        for name, value in raw.items():
+            if name != key and (value is not None or name not in self.fields):
+                self.fields[name] = value
+        self.opaque = self.opaque or _is_opaque(raw)
+        if key is None:
+            return ""
+        if self.key is None:
+            self.key = key
+            self.fields[key] = ""
+        return self._grow(text) if text else ""
+
+    def _grow(self, text: str) -> str:
+        """New text, which some servers send together with all that came before it (quirk Q33).
+
+        A piece counts as cumulative when it is longer than everything before it and begins with it, and that
+        was at least three visible characters; or when the first three pieces each begin with the one before.
+        Pieces of a stream that repeats itself ("ha", "haha") are shorter than what they follow, or as long.
+        """
+        if self._cumulative or len(text) > self.size > 0:
+            seen = self._seen(text)
+            if seen is not None:
+                self._cumulative = True
+                self._parts, self.size = [text], len(text)
+                return text[len(seen) :]
+        self._parts.append(text)
+        self.size += len(text)
+        return text
+
+    def _seen(self, text: str) -> str | None:
+        """What of a cumulative `text` was there before; None when it is not cumulative."""
+        total = self.text
+        if text.startswith(total) and (self._cumulative or len(total.strip()) >= _TELLING):
+            return total
+        if len(self._parts) == 2:
+            first, second = self._parts
+            if second != first and second.startswith(first) and text != second and text.startswith(second):
+                return second
+        return None
+
+
+def read_entries(data: str) -> list[Any]:
+    """The entries inside a seal."""
+    value = parse(data)
+    return value if type(value) is list else [value]
+
+
+def joined(arrays: list[list[Any]]) -> list[Any]:
+    """The entries of several thinking blocks as one array.
+
+    A signature that came after its block had ended goes to the text that it signs.
+    """
+    if len(arrays) == 1:
+        return arrays[0]
+    entries: list[Any] = []
+    for entry in (entry for array in arrays for entry in array):
+        signed = next((at for at in range(len(entries)) if _signs(entry, entries[at])), None)
+        if signed is None:
+            entries.append(entry)
+        else:
+            entries[signed] = entries[signed] | {"signature": entry["signature"]}
+    return entries
+
+
+def _signs(entry: Any, earlier: Any) -> bool:
+    return (
+        type(entry) is dict
+        and type(earlier) is dict
+        and bool(entry.get("signature"))
+        and not earlier.get("signature")
+        and entry.get("type") == earlier.get("type") == "reasoning.text"
+        and entry.get("index") == earlier.get("index")
+        and not _readable(entry)[1]
+    )
+
+
+def _readable(raw: JsonObject) -> tuple[str | None, str]:
+    """The key and the words of an entry that people can read."""
+    for key in ("text", "summary"):
+        value = raw.get(key)
+        if type(value) is str:
+            return key, value
+    return None, ""
+
+
+def _is_opaque(raw: Any) -> bool:
+    if type(raw) is not dict:
+        return True
+    return bool(raw.get("data") or raw.get("signature")) or raw.get("type") not in _MERGED

@@ -1,0 +1,251 @@
+"""Events to a stream as OpenAI sends it."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from thinkwire.dialects.common import made_up_id
+from thinkwire.dialects.openai_chat import finish, usage
+from thinkwire.dialects.openai_chat.content import write_part
+from thinkwire.dialects.openai_chat.errors import error_body
+from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.openai_chat.shapes import CallShape, Shape, TextShape, thinking_shape
+from thinkwire.dialects.openai_chat.write_assistant import OWN_SCHEMES, is_call
+from thinkwire.dialects.stream import CUT
+from thinkwire.errors import Failure
+from thinkwire.events import (
+    BlockEnded,
+    BlockGrew,
+    BlockSealed,
+    BlockStarted,
+    Event,
+    Failed,
+    Finished,
+    Started,
+    merge_extras,
+)
+from thinkwire.jsonvalue import JsonObject, dump
+from thinkwire.messages import Block, Extras, Opaque, Seal, Text, Thinking, ToolCall
+from thinkwire.notes import Note
+from thinkwire.wire.sse import DONE, frame
+
+_BlockEvent: TypeAlias = BlockStarted | BlockGrew | BlockSealed | BlockEnded
+
+_json = msgspec.json.Encoder().encode
+_CHOICE = b',"choices":[{"index":0,"delta":'
+_UNFINISHED = b',"finish_reason":null}]}\n\n'
+
+
+class _Written:
+    """A block on the wire. `before` and `after` are the bytes around each piece of its text."""
+
+    __slots__ = ("after", "before", "block", "extras", "seal", "shape", "spoke")
+
+    def __init__(self, block: Text | Thinking | ToolCall, shape: Shape) -> None:
+        self.block = block
+        self.shape = shape
+        self.seal = block.seal
+        self.extras: Extras = block.extras
+        self.spoke = False
+        self.before = self.after = b""
+
+
+class StreamEncoder:
+    """Writes chunks. One text or thinking block is on the wire at a time; tool calls may overlap it.
+
+    `reasoning_field` forces where thinking is shown and `also` names fields that repeat it. Without them it
+    is shown as it came, else in `reasoning_content`; what came as `reasoning_details` alone goes out whole.
+    """
+
+    def __init__(
+        self,
+        *,
+        reasoning_field: str | None = None,
+        also: tuple[str, ...] = (),
+        include_usage: bool = True,
+        created: int = 0,
+        response_id: str | None = None,
+    ) -> None:
+        self.notes: list[Note] = []
+        self._names = (reasoning_field, *also) if reasoning_field is not None else ()
+        self._include_usage = include_usage
+        self._created = created
+        self._id = response_id
+        self._head = b""
+        self._closing: bytes | None = None
+        self._remembered: Extras = {}
+        self._blocks: dict[int, _Written] = {}
+        self._current: int | None = None
+        self._waiting: list[_BlockEvent] = []
+        self._calls = 0
+        self._spoke = False
+        self._refused = False
+
+    def feed(self, event: Event) -> bytes:
+        if type(event) is BlockGrew:
+            written = self._blocks.get(event.index)
+            if written is not None and written.before and written.spoke:
+                try:
+                    return written.before + _json(event.text) + written.after
+                except UnicodeEncodeError:
+                    return written.before + self._repaired(event.text) + written.after
+        match event:
+            case BlockStarted() | BlockGrew() | BlockSealed() | BlockEnded():
+                return self._begin() + self._on_block(event)
+            case Started():
+                return self._begin(event)
+            case Finished():
+                return self._begin() + self._finish(event)
+            case Failed():
+                return self._begin() + self._fail(event.failure)
+        return b""
+
+    def close(self) -> bytes:
+        if self._closing is None:
+            return self._begin() + self._fail(Failure("connection_lost", CUT))
+        return self._closing
+
+    def _begin(self, event: Started | None = None) -> bytes:
+        if self._head:
+            return b""
+        event = event or Started()
+        self._remembered = event.extras
+        native = fields(event.extras)
+        model = event.model or ""
+        envelope = {
+            "id": self._id or event.id or f"chatcmpl-{made_up_id('stream', model)}",
+            "object": "chat.completion.chunk",
+            "created": native.pop("created", self._created),
+            "model": model,
+        }
+        self._head = b"data: " + dump(envelope)[:-1]
+        return self._chunk({"role": "assistant", "content": ""}, native)
+
+    def _chunk(self, delta: JsonObject, native: JsonObject | None = None) -> bytes:
+        more = b"," + dump(native)[1:-1] if native else b""
+        return self._head + more + _CHOICE + dump(delta) + _UNFINISHED
+
+    def _on_block(self, event: _BlockEvent) -> bytes:
+        if isinstance(event, BlockStarted):
+            if self._current is not None and isinstance(event.block, Text | Thinking):
+                self._waiting.append(event)
+                return b""
+            return self._start(event.index, event.block)
+        written = self._blocks.get(event.index)
+        if written is None:
+            self._waiting.append(event)
+            return b""
+        match event:
+            case BlockGrew():
+                return self._grow(written, event.text)
+            case BlockSealed():
+                written.seal = event.seal
+                return b""
+            case BlockEnded():
+                return self._stop(event.index, written, event.extras)
+
+    def _start(self, index: int, block: Block) -> bytes:
+        match block:
+            case Text():
+                shape: Shape = TextShape(self.notes, block)
+                self._current = index
+                self._refused = self._refused or block.refusal
+                return self._write(index, block, shape, block.text)
+            case Thinking():
+                shape = thinking_shape(block, self.notes, names=self._names, spoke=self._spoke)
+                self._current = index
+                return self._write(index, block, shape, block.text)
+            case ToolCall():
+                self._calls += 1
+                shape = CallShape(self.notes, block, self._calls - 1)
+                return self._write(index, block, shape, block.arguments)
+            case Opaque():
+                return self._native(block)
+        self.notes.append(Note("block.dropped", f"an answer has no place for a {type(block).__name__}"))
+        return b""
+
+    def _native(self, block: Opaque) -> bytes:
+        if block.dialect == NAME and is_call(block.data):
+            self._calls += 1
+            return self._chunk({"tool_calls": [{"index": self._calls - 1} | block.data]})
+        part = write_part(block, self.notes)
+        return self._chunk({"content": [part]}) if part is not None else b""
+
+    def _write(self, index: int, block: Text | Thinking | ToolCall, shape: Shape, text: str) -> bytes:
+        written = self._blocks[index] = _Written(block, shape)
+        if shape.around is not None:
+            before, after = shape.around
+            written.before, written.after = self._head + _CHOICE + before, after + _UNFINISHED
+        out = self._chunk(shape.opening) if isinstance(block, ToolCall) and shape.opening else b""
+        return out + (self._grow(written, text) if text else b"")
+
+    def _grow(self, written: _Written, text: str) -> bytes:
+        out = b""
+        if not written.spoke:
+            written.spoke = True
+            if not isinstance(written.block, ToolCall):
+                self._spoke = self._spoke or isinstance(written.block, Text)
+                out = self._chunk(written.shape.opening) if written.shape.opening else b""
+        if not written.before:
+            delta = written.shape.grow(text)
+            return out + self._chunk(delta) if delta is not None else out
+        return out + written.before + self._encoded(text) + written.after
+
+    def _stop(self, index: int, written: _Written, extras: Extras) -> bytes:
+        block, seal = written.block, written.seal
+        extras = merge_extras(written.extras, extras)
+        out = b""
+        if isinstance(block, ToolCall) and not written.spoke:
+            out = self._grow(written, "{}")
+        if isinstance(block, Thinking) and not written.spoke and not _is_ours(seal):
+            if seal is not None or block.form in ("hidden", "redacted"):
+                self.notes.append(Note("thinking.dropped", "hidden thinking of another maker"))
+        else:
+            out += b"".join(self._chunk(delta) for delta in written.shape.close(seal, extras))
+        if self._current == index:
+            self._current = None
+            out += self._release()
+        return out
+
+    def _release(self) -> bytes:
+        """Goes on with what had to wait."""
+        waiting, self._waiting = self._waiting, []
+        return b"".join([self._on_block(event) for event in waiting])
+
+    def _finish(self, event: Finished) -> bytes:
+        self._current = None
+        out = self._release()
+        extras = merge_extras(self._remembered, event.extras)
+        spoken = memory(extras, "message")
+        if spoken:
+            out += self._chunk(spoken)
+        word = finish.write(event.reason, native=memory(extras, "finish_reason"), refused=self._refused)
+        choice = {"index": 0, "delta": {}, "finish_reason": word} | (memory(extras, "choice") or {})
+        out += self._last({"choices": [choice]} | fields(event.extras))
+        if self._include_usage and event.usage is not None:
+            out += self._last({"choices": [], "usage": usage.write(event.usage)})
+        self._closing = frame(DONE)
+        return out
+
+    def _last(self, rest: JsonObject) -> bytes:
+        return self._head + b"," + dump(rest)[1:] + b"\n\n"
+
+    def _fail(self, failure: Failure) -> bytes:
+        self._closing = b""
+        return frame(dump(error_body(failure)))
+
+    def _encoded(self, text: str) -> bytes:
+        try:
+            return _json(text)
+        except UnicodeEncodeError:
+            return self._repaired(text)
+
+    def _repaired(self, text: str) -> bytes:
+        self.notes.append(Note("text.repaired", "lone surrogates were replaced"))
+        return dump(text)
+
+
+def _is_ours(seal: Seal | None) -> bool:
+    return seal is not None and seal.scheme in OWN_SCHEMES

@@ -1,0 +1,56 @@
+"""How servers of this dialect differ, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Quirks(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What one server wants, or does, that others do not. The defaults suit a server nobody knows."""
+
+    reasoning_field: str | None = None
+    """Where thinking goes back: None as it came; `reasoning_content`, `reasoning`, `reasoning_text`,
+    `thinking`, `content` (Mistral's parts), `tag:think` and its kin force one place; `omit` sends none."""
+
+    fill_reasoning: bool = False
+    """Every assistant message gets the reasoning field, empty where none was thought (DeepSeek, Kimi)."""
+
+    think_tags: Literal["auto", "inside", "off"] = "auto"
+    """Tags in answers: looked for at the start, already open when the answer begins, or plain text."""
+
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    """None: as it came, else `max_completion_tokens`."""
+
+    system_role: Literal["system", "developer"] | None = None
+    """None: as it came, else `system`."""
+
+    several_systems: bool = True
+    """False: system messages later in the conversation join the first one."""
+
+    empty_content: Literal["null", "empty", "omit"] | None = None
+    """An assistant's `content` when it said nothing: null, `""` or no field. None: as it came, else null
+    beside tool calls and `""` otherwise."""
+
+    text_lists: bool = True
+    """False: content of several texts and nothing else is joined to one string."""
+
+    tool_result_images: bool = False
+    """True: tool messages may hold pictures and files. False: those follow in a user message."""
+
+    answer_after_tools: str | None = None
+    """Words of an assistant message to put between tool results and the user's next words (Mistral)."""
+
+    tool_id_length: int | None = None
+    """Tool-call ids are exactly so many letters and digits (Mistral: 9); others are replaced throughout."""
+
+    strict_tools: bool = True
+    """False: `strict` is not sent with tools."""
+
+    refused_fields: tuple[str, ...] = ()
+    """Request fields that the server answers with an error; they are not sent."""
+
+
+USUAL = Quirks()
+"""A server nobody knows."""

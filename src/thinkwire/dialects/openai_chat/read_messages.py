@@ -1,0 +1,225 @@
+"""The messages of a request as turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinkwire.dialects.common import arguments_text, made_up_id
+from thinkwire.dialects.openai_chat import google
+from thinkwire.dialects.openai_chat.content import read_content
+from thinkwire.dialects.openai_chat.form import NAME, keep
+from thinkwire.dialects.openai_chat.inline import read_inline
+from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
+from thinkwire.dialects.openai_chat.reasoning import read_message
+from thinkwire.errors import MalformedInput
+from thinkwire.jsonvalue import (
+    JsonObject,
+    Path,
+    bad,
+    leftover,
+    objects,
+    opt_list,
+    opt_object,
+    opt_str,
+    render,
+    want_object,
+    want_str,
+)
+from thinkwire.messages import (
+    Block,
+    Document,
+    Image,
+    Opaque,
+    ResultContent,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
+
+_MESSAGE = frozenset({"role", "content"})
+_ASSISTANT = _MESSAGE | REASONING | {"tool_calls", "function_call", "refusal"}
+_NULLABLE = frozenset({"audio", "annotations", "name"})
+_RESULT = _MESSAGE | {"tool_call_id"}
+_CALL = frozenset({"id", "type", "function", google.FIELD})
+
+
+class MessagesReader:
+    """Reads all messages of one request, in order."""
+
+    def __init__(self) -> None:
+        self.system: tuple[Text, ...] = ()
+        self._turns: list[Turn] = []
+        self._results: list[ToolResult] = []
+        self._open_calls: list[ToolCall] = []
+
+    def read(self, items: list[Any], path: Path) -> tuple[Turn, ...]:
+        for message, at in objects(items, path):
+            role = want_str(message, "role", at)
+            if role in ("tool", "function"):
+                self._results.append(self._result(message, at, legacy=role == "function"))
+            elif role == "user":
+                self._user(message, at)
+            else:
+                self._end_results()
+                self._other(role, message, at)
+        self._end_results()
+        return tuple(self._turns)
+
+    def _other(self, role: str, message: JsonObject, path: Path) -> None:
+        if role == "assistant":
+            self._assistant(message, path)
+        elif role not in ("system", "developer"):
+            raise MalformedInput(f"unknown role {role[:40]!r}", path=render((*path, "role")))
+        elif path[-1] != 0 or not self._first_system(message, path):
+            native = leftover(message, _MESSAGE) | ({"role": role} if role == "developer" else {})
+            blocks = read_content(message.get("content"), (*path, "content"))
+            self._turns.append(Turn("system", blocks, extras=keep(native)))
+
+    def _first_system(self, message: JsonObject, path: Path) -> bool:
+        """The first message as the request's system text, if it is nothing but text."""
+        texts = read_content(message.get("content"), (*path, "content"))
+        if any(not isinstance(text, Text) or text.refusal for text in texts):
+            return False
+        rest = leftover(message, _MESSAGE)
+        developer = {"role": "developer"} if message["role"] == "developer" else {}
+        first = next((text for text in texts if isinstance(text, Text)), Text())
+        if not texts and not rest:
+            return True
+        native = first.extras.get(NAME, {}) | developer
+        self.system = (
+            Text(first.text, extras=keep(native, message=rest or None)),
+            *(text for text in texts[1:] if isinstance(text, Text)),
+        )
+        return True
+
+    def _user(self, message: JsonObject, path: Path) -> None:
+        content = message.get("content")
+        blocks = read_content(content, (*path, "content"))
+        silent = "" if self._results and not blocks else None
+        results, self._results = tuple(self._results), []
+        extras = keep(leftover(message, _MESSAGE), content=silent)
+        self._turns.append(Turn("user", results + blocks, extras=extras))
+
+    def _end_results(self) -> None:
+        if self._results:
+            self._turns.append(Turn("user", tuple(self._results)))
+            self._results = []
+
+    def _result(self, message: JsonObject, path: Path, *, legacy: bool) -> ToolResult:
+        name = opt_str(message, "name", path) or opt_str(message, "tool_name", path)
+        call_id = opt_str(message, "tool_call_id", path)
+        answered = self._answered(call_id, name)
+        content = read_content(message.get("content"), (*path, "content"))
+        native = leftover(message, _RESULT)
+        if legacy:
+            native.pop("name", None)
+        if not call_id:
+            call_id = answered.id if answered else made_up_id("result", *path)
+            extras = keep(native, no_id=None if legacy else True, media=_has_media(content) or None)
+        else:
+            extras = keep(native, media=_has_media(content) or None)
+        kept = tuple(_result_content(block) for block in content)
+        return ToolResult(call_id, kept, name=name, extras=extras)
+
+    def _answered(self, call_id: str | None, name: str | None) -> ToolCall | None:
+        """The call that a result belongs to: by id, else by name, else the first without one."""
+        for call in self._open_calls:
+            if call_id == call.id if call_id else name in (None, call.name):
+                self._open_calls.remove(call)
+                return call
+        return None
+
+    def _assistant(self, message: JsonObject, path: Path) -> None:
+        thinking, silent = read_message(message, path)
+        content = message.get("content")
+        blocks: list[Block] = [thinking] if thinking else []
+        if type(content) is str and thinking is None:
+            blocks += read_inline(content)
+        else:
+            blocks += read_content(content, (*path, "content"))
+        said = len(blocks) > (thinking is not None)
+        refusal = opt_str(message, "refusal", path)
+        if refusal:
+            blocks.append(Text(refusal, refusal=True))
+        calls = self._calls(message, path)
+        blocks += calls
+        native = {
+            key: value
+            for key, value in leftover(message, _ASSISTANT).items()
+            if value is not None or key not in _NULLABLE
+        }
+        if refusal == "":
+            native["refusal"] = ""
+        blocks = _signed(blocks, native)
+        usual = None if calls or refusal else ""
+        written = content if content is not None and not said and content != usual else None
+        self._turns.append(Turn("assistant", tuple(blocks), extras=keep(native | silent, content=written)))
+        self._open_calls += [call for call in calls if isinstance(call, ToolCall)]
+
+    def _calls(self, message: JsonObject, path: Path) -> list[ToolCall | Opaque]:
+        at = (*path, "tool_calls")
+        calls: list[ToolCall | Opaque] = [
+            _read_call(entry, place) for entry, place in objects(opt_list(message, "tool_calls", path), at)
+        ]
+        legacy = opt_object(message, "function_call", path)
+        if legacy:
+            place = (*path, "function_call")
+            name = want_str(legacy, "name", place)
+            call_id = made_up_id("function_call", *path, name)
+            arguments = opt_str(legacy, "arguments", place) or "{}"
+            calls.append(ToolCall(call_id, name, arguments, extras=keep({}, legacy=True)))
+        return calls
+
+
+def _read_call(entry: JsonObject, path: Path) -> ToolCall | Opaque:
+    kind = opt_str(entry, "type", path)
+    if kind not in (None, "function"):
+        return Opaque(NAME, entry)
+    function = want_object(entry, "function", path)
+    at = (*path, "function")
+    name = want_str(function, "name", at)
+    arguments = function.get("arguments")
+    if arguments is not None and type(arguments) not in (str, dict):
+        raise bad((*at, "arguments"), "a string", arguments)
+    call_id = opt_str(entry, "id", path)
+    seal, extra = google.read_signature(entry.get(google.FIELD))
+    native = leftover(entry, _CALL)
+    if entry.get(google.FIELD) is not None:
+        native[google.FIELD] = extra if seal else entry[google.FIELD]
+    if rest := leftover(function, frozenset({"name", "arguments"})):
+        native["function"] = rest
+    extras = keep(native, no_id=None if call_id else True, object=True if type(arguments) is dict else None)
+    given = arguments_text(arguments) or "{}"
+    return ToolCall(call_id or made_up_id("call", *path, name), name, given, seal=seal, extras=extras)
+
+
+def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:
+    """Puts a signature that stands on the message on its text, else on its first call."""
+    seal, extra = google.read_signature(native.get(google.FIELD))
+    if seal is None:
+        return blocks
+    for wanted in (ToolCall, Text):
+        for index, block in enumerate(blocks):
+            if isinstance(block, Text | ToolCall) and type(block) is wanted and block.seal is None:
+                del native[google.FIELD]
+                extras = keep(block.extras.get(NAME, {}) | {google.FIELD: extra}, at="message")
+                changed: Block
+                if isinstance(block, Text):
+                    changed = Text(block.text, refusal=block.refusal, seal=seal, extras=extras)
+                else:
+                    changed = ToolCall(block.id, block.name, block.arguments, seal=seal, extras=extras)
+                return [*blocks[:index], changed, *blocks[index + 1 :]]
+    return blocks
+
+
+def _has_media(content: tuple[Block, ...]) -> bool:
+    return any(not isinstance(block, Text) for block in content)
+
+
+def _result_content(block: Block) -> ResultContent:
+    """A part of a tool message; thinking has no business there and stays as it is."""
+    if isinstance(block, Text | Image | Document | Opaque):
+        return block
+    return Opaque(NAME, {"type": "thinking", "thinking": block.text if isinstance(block, Thinking) else ""})

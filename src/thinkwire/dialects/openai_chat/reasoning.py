@@ -1,0 +1,155 @@
+"""Reasoning that arrives in one field, in several, or in pieces, read as one thinking block."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from thinkwire.dialects.openai_chat.details import FIELD, Details
+from thinkwire.dialects.openai_chat.form import keep
+from thinkwire.jsonvalue import JsonObject, Path, bad
+from thinkwire.messages import Extras, Form, Seal, Thinking
+
+OPAQUE_FIELD = "reasoning_opaque"
+OPAQUE_SCHEME = "copilot.opaque"
+
+PLAIN = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+"""Fields with the text itself; where several differ, the first wins."""
+
+FIELDS = frozenset((*PLAIN, FIELD, OPAQUE_FIELD))
+
+Said: TypeAlias = list[tuple[str, str]]
+"""The reasoning of one delta: fields and their texts, the most trusted first."""
+
+
+class Thoughts:
+    """One thinking block in the making.
+
+    Two fields with the same words count once. The first field that spoke leads; another one that repeats its
+    words, at once or later, only is remembered; one that goes on where the leader fell silent takes over.
+    """
+
+    __slots__ = ("_leader", "_others", "_parts", "_steady", "details", "field", "opaque")
+
+    def __init__(self) -> None:
+        self._leader: str | None = None
+        self._parts: list[str] = []
+        self._others: dict[str, list[str]] = {}
+        self._steady: set[str] = set()
+        self.details = Details()
+        self.opaque: str | None = None
+        self.field: str | None = None
+        """The field in which the block goes back; known with the first text."""
+
+    @property
+    def sealed(self) -> bool:
+        """Whether there is something to keep even if nothing can be read."""
+        return self.details.opaque or self.opaque is not None
+
+    @property
+    def form(self) -> Form:
+        return self.details.form
+
+    def read(self, delta: JsonObject) -> Said:
+        """What a delta or a message says in its reasoning fields; its details and seal are taken in."""
+        said: Said = [(field, text) for field in PLAIN if type(text := delta.get(field)) is str and text]
+        entries = delta.get(FIELD)
+        if type(entries) is list and entries:
+            text = self.details.add(entries)
+            if text:
+                said.insert(0, (FIELD, text))
+        opaque = delta.get(OPAQUE_FIELD)
+        if type(opaque) is str and opaque:
+            self.opaque = opaque
+        return said
+
+    def take(self, said: Said) -> str:
+        """The text that is new in what was said."""
+        if len(said) == 1:
+            field, text = said[0]
+            if field == self._leader:
+                self._parts.append(text)
+                return text
+        if not said:
+            return ""
+        if self.field is None:
+            self.field = next((name for name, _ in said if name != FIELD), FIELD)
+        chosen = next((one for one in said if one[0] == self._leader), said[0])
+        for name, text in said:
+            if name != chosen[0]:
+                self._others.setdefault(name, []).append(text)
+                self._steady.add(name)
+        return self._take_one(*chosen)
+
+    def seal(self, *, verbatim: bool) -> Seal | None:
+        if len(self.details):
+            return self.details.seal(verbatim=verbatim)
+        return Seal(OPAQUE_SCHEME, self.opaque) if self.opaque is not None else None
+
+    def extras(self) -> Extras:
+        """Further fields that said the same (True) or something else (their text)."""
+        total = "".join(self._parts)
+        beside: JsonObject = {}
+        for name, parts in self._others.items():
+            text = "".join(parts)
+            if name == FIELD or (name == self.field and text == total):
+                continue
+            beside[name] = True if text == total else text
+        native = {OPAQUE_FIELD: self.opaque} if self.opaque is not None and len(self.details) else {}
+        return keep(native, beside=beside or None)
+
+    def _take_one(self, field: str, text: str) -> str:
+        if self._leader is None or field == self._leader:
+            self._leader = field
+            self._parts.append(text)
+            return text
+        pieces = self._others.setdefault(field, [])
+        pieces.append(text)
+        mine, theirs = "".join(self._parts), "".join(pieces)
+        if mine.startswith(theirs):
+            return ""
+        if theirs.startswith(mine):
+            fresh = theirs[len(mine) :]
+        else:
+            fresh = text if field in self._steady else theirs
+            self._leader = field
+            del self._others[field]
+        self._parts.append(fresh)
+        return fresh
+
+
+def read_message(message: JsonObject, path: Path) -> tuple[Thinking | None, JsonObject]:
+    """The thinking of a message in a request, and reasoning fields that are there but say nothing."""
+    _check(message, path)
+    thoughts = Thoughts()
+    text = thoughts.take(thoughts.read(message))
+    if not text and not thoughts.sealed:
+        return None, {key: message[key] for key in FIELDS if message.get(key) is not None}
+    thinking = Thinking(
+        text=text,
+        form=thoughts.form if text else "hidden",
+        field=thoughts.field or hidden_field(thoughts),
+        seal=thoughts.seal(verbatim=True),
+        extras=thoughts.extras(),
+    )
+    silent = {key: "" for key in PLAIN if message.get(key) == ""}
+    if message.get(FIELD) == []:
+        silent[FIELD] = message[FIELD]
+    return thinking, silent
+
+
+def hidden_field(thoughts: Thoughts) -> str:
+    """The field of a block that has a seal and no text."""
+    return FIELD if len(thoughts.details) else "reasoning_text"
+
+
+def _check(message: JsonObject, path: Path) -> None:
+    for key in (*PLAIN, OPAQUE_FIELD):
+        value = message.get(key)
+        if value is not None and type(value) is not str:
+            raise bad((*path, key), "a string", value)
+    entries: Any = message.get(FIELD)
+    if entries is not None and type(entries) is not list:
+        raise bad((*path, FIELD), "an array", entries)
+    for at, entry in enumerate(entries or ()):
+        if type(entry) is not dict:
+            raise bad((*path, FIELD, at), "an object", entry)

@@ -1,0 +1,67 @@
+"""Whole answers, read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from thinkwire.dialects.base import Encoded
+from thinkwire.dialects.common import made_up_id
+from thinkwire.dialects.openai_chat import finish, ollama, usage
+from thinkwire.dialects.openai_chat.decoder import WholeDecoder, error_of
+from thinkwire.dialects.openai_chat.errors import error_body
+from thinkwire.dialects.openai_chat.form import NAME, fields, keep, memory
+from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
+from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
+from thinkwire.errors import MalformedInput
+from thinkwire.events import Answer, collect
+from thinkwire.jsonvalue import JsonObject, kind
+from thinkwire.messages import Text, Turn
+from thinkwire.notes import Note
+
+
+def decode_response(body: JsonObject, *, quirks: Quirks = USUAL) -> Answer:
+    """A JSON answer. An error that came with status 200 is the answer's `failure`."""
+    if type(body) is not dict:
+        raise MalformedInput(f"expected an object, got {kind(body)}", dialect=NAME)
+    if "choices" not in body and not ollama.is_native(body) and not error_of(body):
+        raise MalformedInput("required field is missing", path="choices", dialect=NAME)
+    answer = collect(WholeDecoder(quirks=quirks).read(body))
+    spoken = memory(answer.extras, "message")
+    if spoken is None:
+        return answer
+    turn = msgspec.structs.replace(answer.turn, extras=keep(spoken))
+    own = {key: value for key, value in answer.extras[NAME].items() if key != "_message"}
+    return msgspec.structs.replace(answer, turn=turn, extras=answer.extras | keep(own))
+
+
+def encode_response(answer: Answer, *, created: int = 0, reasoning_field: str | None = None) -> Encoded:
+    """A JSON answer for a client. `reasoning_field` forces where thinking is shown; else it is as it came."""
+    notes: list[Note] = []
+    turn = answer.turn
+    written = AssistantWriter(Quirks(reasoning_field=reasoning_field), notes, asking=False).message(turn)
+    message = (written or {}) | fields(turn.extras) | (memory(answer.extras, "message") or {})
+    refused = any(isinstance(block, Text) and block.refusal for block in turn.blocks)
+    word = finish.write(answer.finish, native=memory(answer.extras, "finish_reason"), refused=refused)
+    if answer.failure is not None:
+        word = "error"
+    choice: JsonObject = {"index": 0, "message": message, "logprobs": None, "finish_reason": word}
+    body: JsonObject = {
+        "id": response_id(turn, message),
+        "object": "chat.completion",
+        "created": created,
+        "model": (turn.origin.model if turn.origin else None) or "",
+        "choices": [choice | (memory(answer.extras, "choice") or {})],
+    }
+    if answer.usage is not None:
+        body["usage"] = usage.write(answer.usage)
+    if answer.failure is not None:
+        body |= error_body(answer.failure)
+    return Encoded(body | fields(answer.extras), tuple(notes))
+
+
+def response_id(turn: Turn, *facts: Any) -> str:
+    """The answer's own id, else one made of what it says."""
+    given = turn.origin.response_id if turn.origin else None
+    return given or f"chatcmpl-{made_up_id(*facts)}"

@@ -1,0 +1,95 @@
+"""Token counts: many spellings in, OpenAI's own out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinkwire.dialects.openai_chat.form import fields, keep
+from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.notes import Note
+from thinkwire.usage import Usage, measure
+
+_DETAILS = ("prompt_tokens_details", "completion_tokens_details")
+_MAPPED = frozenset(("prompt_tokens", "completion_tokens", "total_tokens", *_DETAILS))
+_MAPPED_INPUT = frozenset({"cached_tokens", "cache_write_tokens"})
+_MAPPED_OUTPUT = frozenset({"reasoning_tokens"})
+
+
+def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
+    """Usage as any server reports it. Spellings that are not OpenAI's stay in extras as well."""
+    if raw is None or raw == {}:
+        return None, ()
+    if type(raw) is not dict:
+        return None, (Note("usage.impossible", "usage is not an object", detail={"reported": raw}),)
+    given, spent = _details(raw, "prompt_tokens_details"), _details(raw, "completion_tokens_details")
+    prompt = _first(raw, "prompt_tokens", "input_tokens")
+    completion = _first(raw, "completion_tokens", "output_tokens")
+    reasoning = _first(spent, "reasoning_tokens")
+    if reasoning is None:
+        reasoning = _first(raw, "reasoning_tokens")
+    cached = _first(given, "cached_tokens")
+    if cached is None:
+        cached = _first(raw, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+    written = _first(given, "cache_write_tokens")
+    if written is None:
+        written = _first(raw, "cache_creation_input_tokens")
+    output = completion
+    if _excludes_reasoning(prompt, completion, reasoning, raw.get("total_tokens")):
+        output = completion + reasoning
+    return measure(
+        keep(_unmapped(raw, given, spent, total=_sum(prompt, output))),
+        input_total=prompt,
+        cache_read=cached,
+        cache_write=written,
+        output_total=output,
+        output_reasoning=reasoning,
+    )
+
+
+def write(usage: Usage) -> JsonObject:
+    """Usage in OpenAI's words; what is unknown is left out."""
+    known: JsonObject = {
+        "prompt_tokens": usage.input_total,
+        "completion_tokens": usage.output_total,
+        "total_tokens": usage.total,
+    }
+    body = {key: value for key, value in known.items() if value is not None}
+    given = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
+    spent = {"reasoning_tokens": usage.output_reasoning}
+    extras = fields(usage.extras)
+    for key, counts in (("prompt_tokens_details", given), ("completion_tokens_details", spent)):
+        details = {name: value for name, value in counts.items() if value is not None} | extras.pop(key, {})
+        if details:
+            body[key] = details
+    return body | extras
+
+
+def _details(raw: JsonObject, key: str) -> JsonObject:
+    value = raw.get(key)
+    return value if type(value) is dict else {}
+
+
+def _first(raw: JsonObject, *keys: str) -> Any:
+    return next((raw[key] for key in keys if raw.get(key) is not None), None)
+
+
+def _sum(prompt: Any, output: Any) -> int | None:
+    return prompt + output if type(prompt) is int and type(output) is int else None
+
+
+def _excludes_reasoning(prompt: Any, completion: Any, reasoning: Any, total: Any) -> bool:
+    """xAI's chat endpoint counts reasoning beside the completion, and only the total tells."""
+    if not all(type(count) is int for count in (prompt, completion, reasoning, total)):
+        return False
+    return bool(reasoning > 0 and total == prompt + completion + reasoning)
+
+
+def _unmapped(raw: JsonObject, given: JsonObject, spent: JsonObject, *, total: int | None) -> JsonObject:
+    kept = leftover(raw, _MAPPED)
+    if given := leftover(given, _MAPPED_INPUT):
+        kept["prompt_tokens_details"] = given
+    if spent := leftover(spent, _MAPPED_OUTPUT):
+        kept["completion_tokens_details"] = spent
+    if raw.get("total_tokens") is not None and raw["total_tokens"] != total:
+        kept["total_tokens"] = raw["total_tokens"]
+    return kept

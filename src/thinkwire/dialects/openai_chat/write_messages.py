@@ -1,0 +1,160 @@
+"""The conversation of a request as native messages."""
+
+from __future__ import annotations
+
+import re
+
+from thinkwire.dialects.common import dropped_opaque, made_up_id
+from thinkwire.dialects.openai_chat.content import content_value, write_part
+from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.openai_chat.quirks import Quirks
+from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
+from thinkwire.jsonvalue import JsonObject
+from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
+from thinkwire.notes import Note
+from thinkwire.request import Request
+
+_ALNUM = re.compile(r"[A-Za-z0-9]+")
+
+
+class MessagesWriter:
+    """Writes all messages of one request."""
+
+    def __init__(self, quirks: Quirks) -> None:
+        self.notes: list[Note] = []
+        self._quirks = quirks
+        self._messages: list[JsonObject] = []
+        self._legacy: set[str] = set()
+        self._renamed = False
+
+    def write(self, request: Request) -> list[JsonObject]:
+        if request.system:
+            self._messages.append(self._system(request.system))
+        for turn in request.turns:
+            match turn.role:
+                case "system":
+                    self._later_system(turn)
+                case "assistant":
+                    self._assistant(turn)
+                case "user":
+                    self._user(turn)
+        return self._messages
+
+    def _system(self, texts: tuple[Text, ...]) -> JsonObject:
+        first = fields(texts[0].extras)
+        role = self._quirks.system_role or first.get("role") or "system"
+        parts = [self._system_part(text) for text in texts]
+        content = content_value(parts, lists=self._quirks.text_lists)
+        return {"role": role, "content": content} | (memory(texts[0].extras, "message") or {})
+
+    def _system_part(self, text: Text) -> JsonObject:
+        native = fields(text.extras)
+        native.pop("role", None)
+        self._note_seal(text)
+        return {"type": "text", "text": text.text} | native
+
+    def _later_system(self, turn: Turn) -> None:
+        native = fields(turn.extras)
+        role = self._quirks.system_role or native.pop("role", "system")
+        native.pop("role", None)
+        content = content_value(self._parts(turn.blocks), lists=self._quirks.text_lists)
+        if self._quirks.several_systems:
+            self._messages.append({"role": role, "content": content} | native)
+            return
+        self.notes.append(Note("system.moved", "this server takes one system message; a later one joined it"))
+        if not (self._messages and self._messages[0]["role"] in ("system", "developer")):
+            self._messages.insert(0, {"role": role, "content": content} | native)
+            return
+        first = self._messages[0]
+        if type(first["content"]) is str and type(content) is str:
+            first["content"] = f"{first['content']}\n\n{content}"
+        else:
+            first["content"] = _as_parts(first["content"]) + _as_parts(content)
+
+    def _assistant(self, turn: Turn) -> None:
+        message = AssistantWriter(self._quirks, self.notes, asking=True).message(turn)
+        self._legacy |= {call.id for call in turn.tool_calls if memory(call.extras, "legacy")}
+        if message is None:
+            return
+        for entry in message.get("tool_calls", ()):
+            if "id" in entry:
+                entry["id"] = self._tool_id(entry["id"])
+        self._messages.append(message)
+
+    def _user(self, turn: Turn) -> None:
+        media: list[JsonObject] = []
+        results = [block for block in turn.blocks if isinstance(block, ToolResult)]
+        for result in results:
+            self._messages.append(self._result(result, media))
+        rest = tuple(block for block in turn.blocks if not isinstance(block, ToolResult))
+        parts = media + self._parts(rest)
+        native = fields(turn.extras)
+        if results and not parts and not native and memory(turn.extras, "content") is None:
+            return
+        if results and self._quirks.answer_after_tools is not None:
+            self._messages.append({"role": "assistant", "content": self._quirks.answer_after_tools})
+            self.notes.append(Note("field.changed", "an assistant's message was put after the results"))
+        if turn.blocks and not parts and not results:
+            return
+        content = content_value(parts, lists=self._quirks.text_lists)
+        self._messages.append({"role": "user", "content": content} | native)
+
+    def _result(self, result: ToolResult, media: list[JsonObject]) -> JsonObject:
+        inside = self._quirks.tool_result_images or memory(result.extras, "media")
+        parts: list[JsonObject] = []
+        for block in result.content:
+            part = write_part(block, self.notes)
+            if part is None:
+                continue
+            if isinstance(block, Text) or inside:
+                parts.append(part)
+            else:
+                media.append(part)
+                self.notes.append(Note("block.degraded", "media of a tool result follow in a user message"))
+        if result.failed:
+            self.notes.append(Note("block.degraded", "a tool message cannot say that the tool failed"))
+        message: JsonObject = {"role": "tool", "tool_call_id": self._tool_id(result.call_id)}
+        if result.call_id in self._legacy:
+            message = {"role": "function", "name": result.name}
+        elif memory(result.extras, "no_id"):
+            del message["tool_call_id"]
+        message["content"] = content_value(parts, lists=self._quirks.text_lists)
+        return message | fields(result.extras)
+
+    def _parts(self, blocks: tuple[Block, ...]) -> list[JsonObject]:
+        parts = []
+        for block in blocks:
+            match block:
+                case Thinking() | ToolCall():
+                    what = type(block).__name__
+                    self.notes.append(Note("block.dropped", f"a user's message has no place for a {what}"))
+                case Opaque(dialect=dialect) if dialect != NAME:
+                    self.notes.append(dropped_opaque(block, NAME))
+                case _:
+                    if isinstance(block, Text):
+                        self._note_seal(block)
+                    part = write_part(block, self.notes)
+                    if part is not None:
+                        parts.append(part)
+        return parts
+
+    def _note_seal(self, block: Text) -> None:
+        if block.seal is not None:
+            self.notes.append(Note("seal.dropped", f"{block.seal.scheme}: this wire has no place for it"))
+
+    def _tool_id(self, given: str) -> str:
+        size = self._quirks.tool_id_length
+        if size is None or (len(given) == size and _ALNUM.fullmatch(given)):
+            return given
+        if not self._renamed:
+            self._renamed = True
+            self.notes.append(
+                Note("field.changed", f"tool-call ids were replaced; they have {size} characters")
+            )
+        return "".join(_ALNUM.findall(made_up_id(given))).ljust(size, "0")[:size]
+
+
+def _as_parts(content: object) -> list[JsonObject]:
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if content else []

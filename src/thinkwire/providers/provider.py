@@ -1,0 +1,73 @@
+"""The record of a service, and the table of those that come with the package."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+import msgspec
+
+from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
+from thinkwire.errors import ConfigError
+
+
+class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of a service's APIs. `{model}` in the path stands for the model's id."""
+
+    dialect: str
+    path: str
+    stream_path: str | None = None
+    """Where it differs for answers that are streamed."""
+
+
+class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A service. The first route is the one that is taken unless a model's facts say otherwise."""
+
+    name: str
+    label: str
+    base_url: str
+    auth: Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
+    keys: tuple[str, ...] = ()
+    """Environment variables that may hold the key, first found first taken."""
+    headers: dict[str, str] = {}
+    routes: tuple[Route, ...]
+    aliases: tuple[str, ...] = ()
+    quirks: Quirks = USUAL
+    """How its chat dialect differs."""
+    source: str
+
+    def route(self, dialect: str) -> Route | None:
+        return next((route for route in self.routes if route.dialect == dialect), None)
+
+    def endpoint(self, dialect: str, model: str, *, stream: bool = False) -> str | None:
+        """The address of one of its APIs; None when it does not speak the dialect."""
+        route = self.route(dialect)
+        if route is None:
+            return None
+        path = route.stream_path if stream and route.stream_path else route.path
+        return self.base_url + path.replace("{model}", model)
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    provider: list[Provider]
+
+
+@cache
+def default_providers() -> dict[str, Provider]:
+    """The services that come with the package, by name."""
+    file = resources.files("thinkwire.providers") / "data" / "providers.toml"
+    try:
+        table = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _File)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ConfigError(f"providers.toml: {error}") from None
+    return {provider.name: provider for provider in table.provider}
+
+
+def find_provider(name: str) -> Provider | None:
+    """A service by its name or an alias of it."""
+    providers = default_providers()
+    if name in providers:
+        return providers[name]
+    return next((provider for provider in providers.values() if name in provider.aliases), None)

@@ -1,0 +1,107 @@
+"""What stands beside the thinking in a request: room for it, and nothing that the model refuses with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from thinkwire.catalog import Facts
+from thinkwire.messages import Text, Turn
+from thinkwire.notes import Note, NoteCode
+from thinkwire.reasoning.plan import Outcome, Setting
+from thinkwire.request import Request, ToolChoice
+
+ANSWER_ROOM = 4096
+"""Tokens for the answer where nobody said how long it may be."""
+
+_FIELDS = {
+    "sampling": ("temperature", "top_p", "top_k"),
+    "penalties": ("presence_penalty", "frequency_penalty"),
+    "stop": ("stop",),
+}
+
+
+class Companions:
+    """Makes a request legal beside a setting; `notes` and `controls` say what that took."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.notes: list[Note] = []
+        self.controls: dict[str, Outcome] = {}
+
+    def fit(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
+        setting, request = self._with_room(setting, request)
+        refused = self._refused(setting)
+        for kind, fields in _FIELDS.items():
+            if kind in refused:
+                request = self._without(fields, request)
+        if "forced_tools" in refused:
+            request = self._unforced(request)
+        if "prefill" in refused:
+            request = self._closed(request)
+        return setting, request
+
+    def _note(self, code: NoteCode, message: str, **detail: Any) -> None:
+        self.notes.append(Note(code, message, detail=detail))
+
+    def _refused(self, setting: Setting) -> set[str]:
+        on = setting.on is True or (setting.on is None and self.facts.default not in (None, "off"))
+        ending = "_when_thinking"
+        return {name.removesuffix(ending) for name in self.facts.refuses if on or not name.endswith(ending)}
+
+    def _with_room(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
+        """On the wire whose ceiling includes the thinking and must lie above its budget, it does."""
+        budget, ceiling = setting.budget, request.max_tokens
+        if self.facts.shape != "anthropic" or not setting.on or budget is None:
+            return setting, request
+        if ceiling is not None and ceiling > budget:
+            return setting, request
+        raised = budget + (ceiling or ANSWER_ROOM)
+        if self.facts.max_output is not None and raised > self.facts.max_output:
+            raised = self.facts.max_output
+            budget = self._below(raised, budget)
+        if ceiling is not None:
+            message = (
+                f"max_tokens went from {ceiling:,} to {raised:,}, above the thinking budget of {budget:,}"
+            )
+            self._note("max_tokens.raised", message)
+        setting = msgspec.structs.replace(setting, budget=budget)
+        return setting, msgspec.structs.replace(request, max_tokens=raised)
+
+    def _below(self, ceiling: int, budget: int) -> int:
+        if budget < ceiling:
+            return budget
+        lowered = ceiling - 1
+        message = (
+            f"the budget must stay below the {ceiling:,} tokens that {self.facts.id} puts out: {lowered:,}"
+        )
+        self._note("reasoning.adjusted", message, requested=budget)
+        return lowered
+
+    def _without(self, fields: tuple[str, ...], request: Request) -> Request:
+        given = [name for name in fields if getattr(request, name) not in (None, ())]
+        if not given:
+            return request
+        self._note(
+            "sampling.dropped", f"{self.facts.id} refuses {', '.join(given)} here; not sent", fields=given
+        )
+        self.controls.update(dict.fromkeys(given, "suppressed"))
+        return msgspec.structs.replace(request, **{name: () if name == "stop" else None for name in given})
+
+    def _unforced(self, request: Request) -> Request:
+        choice = request.tool_choice
+        if choice is None or choice.mode != "any":
+            return request
+        message = f"{self.facts.id} refuses to be forced to call a tool here; the choice is left to it"
+        self._note("tool_choice.degraded", message)
+        self.controls["tool_choice"] = "adjusted"
+        return msgspec.structs.replace(request, tool_choice=ToolChoice("auto", choice.only))
+
+    def _closed(self, request: Request) -> Request:
+        if not request.turns or request.turns[-1].role != "assistant":
+            return request
+        message = f"{self.facts.id} refuses to go on with words put in its mouth; it is asked to continue"
+        self._note("prefill.closed", message)
+        self.controls["prefill"] = "adjusted"
+        return msgspec.structs.replace(request, turns=(*request.turns, Turn("user", (Text("Continue."),))))

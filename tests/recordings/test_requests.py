@@ -1,0 +1,19 @@
+"""Every recorded request, read and written again, asks the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.recordings.loader import Recording, requests
+from tests.recordings.normal import differences, normal
+from thinkwire import dialects
+
+
+@pytest.mark.parametrize("recording", requests())
+def test_requests_survive_reading_and_writing(recording: Recording) -> None:
+    assert recording.request is not None
+    dialect = dialects.get(recording.dialect)
+    encoded = dialect.encode_request(dialect.decode_request(recording.request))
+    sent, again = (normal(recording.dialect, body) for body in (recording.request, encoded.body))
+    assert list(differences(sent, again)) == []
+    assert [note for note in encoded.notes if note.code.endswith(".dropped")] == []

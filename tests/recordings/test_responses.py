@@ -1,0 +1,77 @@
+"""Every recorded answer, decoded, says what a plain reading of its JSON says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.recordings.loader import Recording, answers
+from tests.recordings.naive import Facts, facts_of
+from tests.recordings.seen import events_from, seen
+from thinkwire import dialects
+from thinkwire.events import collect
+
+KINDS = {
+    400: {"bad_request"},
+    401: {"auth"},
+    402: {"quota"},
+    403: {"auth"},
+    404: {"not_found"},
+    422: {"bad_request"},
+    429: {"rate_limit", "quota"},
+    500: {"overloaded"},
+    502: {"overloaded"},
+    503: {"overloaded"},
+}
+"""What a status means, unless the words below say something more exact."""
+
+WORDS = {
+    "violates usage guidelines": "refused",
+    "api key": "auth",
+    "prompt too long": "context_too_long",
+    "exceeds the context window": "context_too_long",
+    "maximum context length": "context_too_long",
+    "does not exist": "not_found",
+    "model_not_found": "not_found",
+}
+"""The first of these that the body has says what it is."""
+
+
+@pytest.mark.parametrize("recording", answers("json"))
+def test_json_answers_say_what_the_raw_json_says(recording: Recording) -> None:
+    answer = dialects.get(recording.dialect).decode_response(recording.body)
+    assert made_up_ids_blanked(seen(answer), facts_of(recording)) == facts_of(recording)
+
+
+@pytest.mark.parametrize("recording", answers("stream"))
+def test_streamed_answers_say_what_the_raw_frames_say(recording: Recording) -> None:
+    answer = collect(events_from(dialects.get(recording.dialect), [recording.data]))
+    assert made_up_ids_blanked(seen(answer), facts_of(recording)) == facts_of(recording)
+
+
+@pytest.mark.parametrize("recording", answers("error"))
+def test_errors_are_understood(recording: Recording) -> None:
+    failure = dialects.get(recording.dialect).decode_error(
+        recording.status, recording.headers, recording.data
+    )
+    words = recording.data.decode().lower()
+    exact = next((kind for phrase, kind in WORDS.items() if phrase in words), None)
+    assert failure.kind in ({exact} if exact else KINDS[recording.status])
+    assert failure.message.strip()
+    assert "<html" not in failure.message.lower(), "a page's markup is not a message"
+    assert failure.status == recording.status
+    told = recording.body.get("request_id") if isinstance(recording.body, dict) else None
+    assert failure.request_id == told
+
+
+def made_up_ids_blanked(found: Facts, expected: Facts) -> Facts:
+    """Where the provider gave a call no id, any will do as long as it is one of its own."""
+    ids = [id for _, _, id in found.tool_calls]
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
+    given = [id is not None for _, _, id in expected.tool_calls]
+    if len(given) == len(ids):
+        found.tool_calls = [
+            (name, value, id if known else None)
+            for (name, value, id), known in zip(found.tool_calls, given, strict=True)
+        ]
+    return found
