@@ -27,6 +27,9 @@ DIALECTS = {
 }
 """The wire of a recording and the dialect that reads it."""
 
+READ_ONLY = {"ollama-native"}
+"""Wires whose answers are read, but which nobody speaks to us and which we do not write."""
+
 EXCLUDED = {"bedrock-converse", "bedrock-invoke", "cohere-v2", "gemini-interactions"}
 """Wires that are recorded but that no dialect speaks."""
 
@@ -123,14 +126,14 @@ def everything() -> tuple[Recording, ...]:
     return () if base is None else tuple(_load(path, base) for path in sorted(base.glob("*/*.json")))
 
 
-def answers(*kinds: Kind) -> list[ParameterSet]:
-    """One parameter per answer of these kinds."""
-    return _params(lambda item: item.kind in kinds)
+def answers(*kinds: Kind, written: bool = False) -> list[ParameterSet]:
+    """One parameter per answer of these kinds; on request only those of wires that we write, too."""
+    return _params(lambda item: item.kind in kinds and not (written and item.wire in READ_ONLY))
 
 
 def requests() -> list[ParameterSet]:
-    """One parameter per recorded request. Ollama's own requests are no dialect's."""
-    return _params(lambda item: item.request is not None and item.wire != "ollama-native")
+    """One parameter per recorded request of the wires that we write."""
+    return _params(lambda item: item.request is not None and item.wire not in READ_ONLY)
 
 
 def _params(select: Callable[[Recording], bool]) -> list[ParameterSet]:

@@ -60,8 +60,9 @@ def _without_empties(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _true_counts(value: dict[str, Any]) -> dict[str, Any]:
-    """We write counts as they are: xAI leaves reasoning out of the completion, OpenAI once counted -9 tokens."""
-    value = {key: item for key, item in value.items() if not (key == "output_tokens" and item < 0)}
+    """We write true counts. OpenAI once counted -9 tokens; xAI counts reasoning beside the completion."""
+    if (value.get("output_tokens") or 0) < 0:
+        value = {**value, "output_tokens": None}
     match value:
         case {
             "prompt_tokens": int(prompt),

@@ -15,6 +15,8 @@ from thinkwire.events import Answer, Event, collect
 from thinkwire.messages import Block, Document, Image, Opaque, Origin, Seal, Text, Thinking, ToolCall
 from thinkwire.usage import Usage
 
+DETAILS = "openrouter.details"
+
 KINDS: dict[type[Block], str] = {
     Text: "text",
     Thinking: "thinking",
@@ -36,6 +38,12 @@ def seen(answer: Answer) -> Facts:
         text="".join(block.text for block in blocks if isinstance(block, Text)),
         thinking="".join(block.text for block in blocks if isinstance(block, Thinking)),
         seals=[data for block in blocks for data in seals(block)],
+        details=[
+            detail
+            for block in blocks
+            if isinstance(block, Thinking) and block.seal and block.seal.scheme == DETAILS
+            for detail in json.loads(block.seal.data)
+        ],
         tool_calls=[
             (block.name, arguments(block.arguments), block.id)
             for block in blocks
@@ -45,6 +53,7 @@ def seen(answer: Answer) -> Facts:
         finish=answer.finish,
         input_total=usage.input_total,
         cache_read=usage.cache_read,
+        cache_write=usage.cache_write,
         output_total=usage.output_total,
         reasoning=usage.output_reasoning,
         error=answer.failure is not None,
@@ -52,6 +61,15 @@ def seen(answer: Answer) -> Facts:
     for block in blocks:
         facts.came(KINDS[type(block)])
     return facts
+
+
+def adds_up(usage: Usage) -> bool:
+    """Whether the buckets make the totals, wherever all of them are known."""
+    given = [usage.cache_read or 0, usage.cache_write or 0]
+    return (usage.input_uncached is None or usage.input_uncached + sum(given) == usage.input_total) and (
+        usage.output_visible is None
+        or usage.output_visible + (usage.output_reasoning or 0) == usage.output_total
+    )
 
 
 def seals(block: Block) -> list[str]:
@@ -67,7 +85,7 @@ def _strings(seal: Seal) -> list[str]:
     match seal.scheme:
         case "openai.item":  # an id, not a proof
             return []
-        case "openrouter.details":  # the whole array, of which only some fields are opaque
+        case scheme if scheme == DETAILS:  # the whole array, of which only some fields are opaque
             found = [detail.get("signature") or detail.get("data") for detail in json.loads(seal.data)]
             return [data for data in found if data]
     return [seal.data]

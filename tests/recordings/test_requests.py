@@ -13,7 +13,9 @@ from thinkwire import dialects
 def test_requests_survive_reading_and_writing(recording: Recording) -> None:
     assert recording.request is not None
     dialect = dialects.get(recording.dialect)
-    encoded = dialect.encode_request(dialect.decode_request(recording.request))
+    request = dialect.decode_request(recording.request)
+    encoded = dialect.encode_request(request)
     sent, again = (normal(recording.dialect, body) for body in (recording.request, encoded.body))
     assert list(differences(sent, again)) == []
+    assert dialect.decode_request(encoded.body) == request
     assert [note for note in encoded.notes if note.code.endswith(".dropped")] == []

@@ -6,9 +6,9 @@ import pytest
 
 from tests.recordings.loader import Recording, answers
 from tests.recordings.naive import Facts, facts_of
-from tests.recordings.seen import events_from, seen
+from tests.recordings.seen import adds_up, events_from, seen
 from thinkwire import dialects
-from thinkwire.events import collect
+from thinkwire.events import Answer, collect
 
 KINDS = {
     400: {"bad_request"},
@@ -38,14 +38,12 @@ WORDS = {
 
 @pytest.mark.parametrize("recording", answers("json"))
 def test_json_answers_say_what_the_raw_json_says(recording: Recording) -> None:
-    answer = dialects.get(recording.dialect).decode_response(recording.body)
-    assert made_up_ids_blanked(seen(answer), facts_of(recording)) == facts_of(recording)
+    compare(dialects.get(recording.dialect).decode_response(recording.body), facts_of(recording))
 
 
 @pytest.mark.parametrize("recording", answers("stream"))
 def test_streamed_answers_say_what_the_raw_frames_say(recording: Recording) -> None:
-    answer = collect(events_from(dialects.get(recording.dialect), [recording.data]))
-    assert made_up_ids_blanked(seen(answer), facts_of(recording)) == facts_of(recording)
+    compare(collect(events_from(dialects.get(recording.dialect), [recording.data])), facts_of(recording))
 
 
 @pytest.mark.parametrize("recording", answers("error"))
@@ -61,6 +59,11 @@ def test_errors_are_understood(recording: Recording) -> None:
     assert failure.status == recording.status
     told = recording.body.get("request_id") if isinstance(recording.body, dict) else None
     assert failure.request_id == told
+
+
+def compare(answer: Answer, expected: Facts) -> None:
+    assert made_up_ids_blanked(seen(answer), expected) == expected
+    assert answer.usage is None or adds_up(answer.usage)
 
 
 def made_up_ids_blanked(found: Facts, expected: Facts) -> Facts:

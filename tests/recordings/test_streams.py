@@ -12,7 +12,18 @@ from tests.recordings.loader import Recording, answers
 from tests.recordings.normal import differences
 from tests.recordings.seen import events_from, said, streamed_again
 from thinkwire import dialects
-from thinkwire.events import Answer, Failed, Finished, collect
+from thinkwire.events import (
+    Answer,
+    BlockEnded,
+    BlockGrew,
+    BlockSealed,
+    BlockStarted,
+    Failed,
+    Finished,
+    Noted,
+    Started,
+    collect,
+)
 from thinkwire.messages import Block, Text, Thinking, ToolCall
 
 SMALL = 20_000
@@ -26,6 +37,29 @@ def test_any_split_of_the_bytes_gives_the_same_events(recording: Recording) -> N
     for name, chunks in splits(recording):
         assert b"".join(chunks) == recording.data
         assert events_from(dialect, chunks) == whole, name
+
+
+@pytest.mark.parametrize("recording", answers("stream"))
+def test_events_come_in_their_order(recording: Recording) -> None:
+    events = events_from(dialects.get(recording.dialect), [recording.data])
+    told = [event for event in events if not isinstance(event, Noted)]
+    assert [place for place, event in enumerate(told) if isinstance(event, Started)] == [0]
+    assert [event for event in told if isinstance(event, Finished | Failed)] == told[-1:]
+    started = [event.index for event in told if isinstance(event, BlockStarted)]
+    assert started == list(range(len(started)))
+    still_open: set[int] = set()
+    for event in told:
+        match event:
+            case BlockStarted(index=index):
+                still_open.add(index)
+            case BlockGrew(index=index, text=text):
+                assert index in still_open
+                assert text
+            case BlockSealed(index=index):
+                assert index in still_open
+            case BlockEnded(index=index):
+                still_open.remove(index)
+    assert isinstance(told[-1], Failed) or not still_open
 
 
 @pytest.mark.parametrize("recording", answers("stream"))

@@ -7,18 +7,31 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tests.sdk.views import OWN_SEALS
 from thinkwire.dialects import get
 from thinkwire.events import Answer
-from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall
+from thinkwire.messages import Block, Form, Opaque, Text, Thinking, ToolCall
 
 
 def said(answer: Answer, dialect: str) -> list[Block]:
     """What the dialect's next request can say of an answer."""
-    blocks = [_bare(block) for block in answer.turn.blocks]
+    shown = [_own(_bare(block), dialect) for block in answer.turn.blocks]
+    blocks = [block for block in shown if block is not None]
     if dialect in ("anthropic", "gemini"):
         # In a history, these two write a refusal as any other text.
         blocks = [replace(block, refusal=False) if isinstance(block, Text) else block for block in blocks]
     return _joined(blocks) if dialect == "gemini" else blocks
+
+
+def _own(block: Block, dialect: str) -> Block | None:
+    """Thinking in the dialect's own form, if it has one. Clients never saw another maker's seal."""
+    if not isinstance(block, Thinking) or block.seal is None or block.seal.scheme in OWN_SEALS[dialect]:
+        return block
+    if not block.text and dialect in ("openai-chat", "gemini"):
+        return None
+    readable: Form = "summary" if dialect in ("openai-responses", "gemini") else "full"
+    field = "reasoning_content" if dialect == "openai-chat" else None
+    return replace(block, seal=None, form=readable if block.text else "hidden", field=field)
 
 
 def said_again(dialect: str, body: Any) -> list[Block]:

@@ -78,7 +78,11 @@ CHAT = Rich(
                 "user",
                 (
                     Text("How is the weather there?"),
-                    Image(media_type="image/png", data=PIXEL, extras={"openai_chat": {"detail": "low"}}),
+                    Image(
+                        media_type="image/png",
+                        data=PIXEL,
+                        extras={"openai_chat": {"image_url": {"detail": "low"}}},
+                    ),
                 ),
             ),
             Turn(
@@ -207,7 +211,9 @@ RESPONSES = Rich(
                     ),
                     Text(
                         "Let me see.",
-                        extras={"openai_responses": {"id": "msg_1", "status": "completed", "annotations": []}},
+                        extras={
+                            "openai_responses": {"id": "msg_1", "status": "completed", "annotations": []}
+                        },
                     ),
                     ToolCall(
                         "call_1",

@@ -71,6 +71,14 @@ TOTALS = tokens(input_total=12, output_total=34)
 READ_USAGE = tokens(input_uncached=100, cache_read=2048, output_total=530, output_reasoning=410)
 
 
+FOREIGN = {
+    "anthropic": "openai.encrypted",
+    "openai-chat": "anthropic.signature",
+    "openai-responses": "gemini.thought",
+    "gemini": "anthropic.signature",
+}
+
+
 def thought(dialect: str, text: str, proof: str = PROOF) -> Thinking:
     """Thinking as the dialect's own vendor makes it."""
     match dialect:
@@ -118,7 +126,16 @@ def _table(d: str) -> Iterator[Sample]:
         answer(d, thought(d, "a"), redacted, thought(d, "b", PROOF_2), said(d, "c")),
         ("anthropic",),
     )
+    foreign = Thinking("Hm, hm.", seal=Seal(FOREIGN[d], PROOF))
+    yield Sample("thinking of another maker", answer(d, foreign, said(d, "Done.")))
+    unread = Thinking(form="hidden", seal=Seal(FOREIGN[d], PROOF))
+    yield Sample("hidden thinking of another maker", answer(d, unread, said(d, "Done.")))
     yield Sample("a signature alone", answer(d, said(d, "Hi"), said(d, "", PROOF)), ("gemini",))
+    details = f'[{{"type":"reasoning.text","text":"Hm.","signature":"{PROOF}","index":0}}]'
+    listed = Thinking("Hm.", field="reasoning_details", seal=Seal("openrouter.details", details))
+    yield Sample("reasoning details", answer(d, listed, said(d, "Done.")), ("openai-chat",))
+    named = Thinking("Hm.", field="reasoning")
+    yield Sample("reasoning by another name", answer(d, named, said(d, "Done.")), ("openai-chat",))
     yield Sample("one tool call", answer(d, call(d, 0, OBJECTS, PROOF), finish="tool_calls"))
     yield Sample("a call without arguments", answer(d, call(d, 0, "{}"), finish="tool_calls"))
     yield Sample(
@@ -249,9 +266,10 @@ def broken(dialect: str, failure: Failure | None = FAILURE) -> Iterator[Event]:
         yield Failed(failure)
 
 
-def wholes(dialect: str) -> list[object]:
+def wholes(dialect: str, *, without: str = "") -> list[object]:
     """One parameter per sample, for `parametrize`."""
-    return [pytest.param(sample.answer, id=sample.name) for sample in SAMPLES[dialect]]
+    samples = [sample for sample in SAMPLES[dialect] if sample.name != without]
+    return [pytest.param(sample.answer, id=sample.name) for sample in samples]
 
 
 def streams(dialect: str) -> list[object]:

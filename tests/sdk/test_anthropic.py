@@ -10,7 +10,7 @@ import pytest
 from tests.sdk import rules, views
 from tests.sdk.history import said, said_again
 from tests.sdk.rich import ANTHROPIC
-from tests.sdk.samples import FAILURE, SAMPLES, Manner, broken, encode, in_pieces, streams, wholes
+from tests.sdk.samples import FAILURE, LONG, SAMPLES, Manner, broken, encode, in_pieces, streams, wholes
 from tests.sdk.server import PATIENCE, Case, Loopback
 from thinkwire.dialects import get
 from thinkwire.errors import Failure, FailureKind
@@ -97,31 +97,34 @@ def test_a_stream_that_just_stops_is_no_success(connect: Connect, loopback: Loop
 
 
 @pytest.mark.parametrize(
-    ("kind", "error", "type"),
+    ("kind", "given", "error", "type"),
     [
-        ("auth", "AuthenticationError", "authentication_error"),
-        ("quota", "APIStatusError", "billing_error"),
-        ("rate_limit", "RateLimitError", "rate_limit_error"),
-        ("overloaded", "OverloadedError", "overloaded_error"),
-        ("bad_request", "BadRequestError", "invalid_request_error"),
-        ("context_too_long", "BadRequestError", "invalid_request_error"),
-        ("not_found", "NotFoundError", "not_found_error"),
-        ("refused", "BadRequestError", "invalid_request_error"),
-        ("timed_out", "GatewayTimeoutError", "timeout_error"),
-        ("connection_lost", "InternalServerError", "api_error"),
-        ("protocol", "InternalServerError", "api_error"),
+        ("auth", None, "AuthenticationError", "authentication_error"),
+        ("auth", 403, "PermissionDeniedError", "permission_error"),
+        ("overloaded", 500, "InternalServerError", "api_error"),
+        ("quota", None, "APIStatusError", "billing_error"),
+        ("rate_limit", None, "RateLimitError", "rate_limit_error"),
+        ("overloaded", None, "OverloadedError", "overloaded_error"),
+        ("bad_request", None, "BadRequestError", "invalid_request_error"),
+        ("context_too_long", None, "BadRequestError", "invalid_request_error"),
+        ("not_found", None, "NotFoundError", "not_found_error"),
+        ("refused", None, "BadRequestError", "invalid_request_error"),
+        ("timed_out", None, "GatewayTimeoutError", "timeout_error"),
+        ("connection_lost", None, "InternalServerError", "api_error"),
+        ("protocol", None, "InternalServerError", "api_error"),
     ],
 )
 def test_a_refusal_to_answer_is_the_right_exception(
-    kind: FailureKind, error: str, type: str, connect: Connect, loopback: Loopback
+    kind: FailureKind, given: int | None, error: str, type: str, connect: Connect, loopback: Loopback
 ) -> None:
     import anthropic
 
-    status, body = get(NAME).encode_error(Failure(kind, "No, because."))
+    status, body = get(NAME).encode_error(Failure(kind, "No, because.", status=given))
     client = connect(loopback.serve(Case(NAME, whole=body, status=status)))
     with pytest.raises(getattr(anthropic, error)) as caught:
         client.messages.create(**QUESTION)
     assert (caught.value.type, caught.value.status_code) == (type, status)
+    assert given in (None, status)
     assert "No, because." in caught.value.message
 
 
@@ -137,7 +140,7 @@ def test_a_rich_request_is_understood(connect: Connect, loopback: Loopback) -> N
     assert get(NAME).encode_request(request).body == sent.json
 
 
-@pytest.mark.parametrize("answer", wholes(NAME))
+@pytest.mark.parametrize("answer", wholes(NAME, without=LONG))
 def test_what_was_said_comes_back_unaltered(answer: Answer, connect: Connect, loopback: Loopback) -> None:
     body = get(NAME).encode_response(answer).body
     url = loopback.serve(Case(NAME, whole=body, stream=encode(NAME, in_pieces(answer))))

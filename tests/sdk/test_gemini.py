@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.sdk import views
 from tests.sdk.history import said, said_again
 from tests.sdk.rich import GEMINI
-from tests.sdk.samples import FAILURE, SAMPLES, Manner, broken, encode, in_pieces, streams, wholes
+from tests.sdk.samples import FAILURE, LONG, SAMPLES, Manner, broken, encode, in_pieces, streams, wholes
 from tests.sdk.server import PATIENCE, Case, Loopback
 from thinkwire.dialects import get
 from thinkwire.errors import Failure, FailureKind
@@ -93,32 +93,35 @@ def test_a_broken_stream_is_raised(failure: Failure | None, ask: Ask, loopback: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "error", "status"),
+    ("kind", "given", "error", "status"),
     [
-        ("auth", "ClientError", "UNAUTHENTICATED"),
-        ("quota", "ClientError", "RESOURCE_EXHAUSTED"),
-        ("rate_limit", "ClientError", "RESOURCE_EXHAUSTED"),
-        ("overloaded", "ServerError", "UNAVAILABLE"),
-        ("bad_request", "ClientError", "INVALID_ARGUMENT"),
-        ("context_too_long", "ClientError", "INVALID_ARGUMENT"),
-        ("not_found", "ClientError", "NOT_FOUND"),
-        ("refused", "ClientError", "INVALID_ARGUMENT"),
-        ("timed_out", "ServerError", "DEADLINE_EXCEEDED"),
-        ("connection_lost", "ServerError", "UNAVAILABLE"),
-        ("protocol", "ServerError", "INTERNAL"),
+        ("auth", None, "ClientError", "UNAUTHENTICATED"),
+        ("auth", 403, "ClientError", "PERMISSION_DENIED"),
+        ("overloaded", 500, "ServerError", "INTERNAL"),
+        ("quota", None, "ClientError", "RESOURCE_EXHAUSTED"),
+        ("rate_limit", None, "ClientError", "RESOURCE_EXHAUSTED"),
+        ("overloaded", None, "ServerError", "UNAVAILABLE"),
+        ("bad_request", None, "ClientError", "INVALID_ARGUMENT"),
+        ("context_too_long", None, "ClientError", "INVALID_ARGUMENT"),
+        ("not_found", None, "ClientError", "NOT_FOUND"),
+        ("refused", None, "ClientError", "INVALID_ARGUMENT"),
+        ("timed_out", None, "ServerError", "DEADLINE_EXCEEDED"),
+        ("connection_lost", None, "ServerError", "UNAVAILABLE"),
+        ("protocol", None, "ServerError", "INTERNAL"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_a_refusal_to_answer_is_the_right_exception(
-    kind: FailureKind, error: str, status: str, stream: bool, ask: Ask, loopback: Loopback
+    kind: FailureKind, given: int | None, error: str, status: str, stream: bool, ask: Ask, loopback: Loopback
 ) -> None:
     from google.genai import errors
 
-    code, body = get(NAME).encode_error(Failure(kind, "No, because."))
+    code, body = get(NAME).encode_error(Failure(kind, "No, because.", status=given))
     url = loopback.serve(Case(NAME, whole=body, status=code))
     with pytest.raises(getattr(errors, error)) as caught:
         ask(url, stream=stream)
     assert (caught.value.code, caught.value.status) == (code, status)
+    assert given in (None, code)
     assert "No, because." in caught.value.message
 
 
@@ -132,7 +135,7 @@ def test_a_rich_request_is_understood(ask: Ask, loopback: Loopback) -> None:
     assert _usual(again) == _usual(_standard(sent.json, "thoughtSignature", "data"))
 
 
-@pytest.mark.parametrize("answer", wholes(NAME))
+@pytest.mark.parametrize("answer", wholes(NAME, without=LONG))
 def test_what_was_said_comes_back_unaltered(answer: Answer, ask: Ask, loopback: Loopback) -> None:
     body = get(NAME).encode_response(answer).body
     url = loopback.serve(Case(NAME, whole=body, stream=encode(NAME, in_pieces(answer))))

@@ -10,7 +10,7 @@ import pytest
 from tests.sdk import rules, views
 from tests.sdk.history import said, said_again
 from tests.sdk.rich_openai import RESPONSES
-from tests.sdk.samples import FAILURE, SAMPLES, Manner, broken, encode, in_pieces, streams, wholes
+from tests.sdk.samples import FAILURE, LONG, SAMPLES, Manner, broken, encode, in_pieces, streams, wholes
 from tests.sdk.server import Case, Loopback
 from thinkwire.dialects import get
 from thinkwire.errors import Failure, FailureKind
@@ -75,31 +75,34 @@ def test_a_broken_stream_is_no_success(failure: Failure | None, openai: Connect,
 
 
 @pytest.mark.parametrize(
-    ("kind", "error", "code"),
+    ("kind", "given", "error", "code"),
     [
-        ("auth", "AuthenticationError", "invalid_api_key"),
-        ("quota", "RateLimitError", "insufficient_quota"),
-        ("rate_limit", "RateLimitError", "rate_limit_exceeded"),
-        ("overloaded", "InternalServerError", "server_is_overloaded"),
-        ("bad_request", "BadRequestError", None),
-        ("context_too_long", "BadRequestError", "context_length_exceeded"),
-        ("not_found", "NotFoundError", "model_not_found"),
-        ("refused", "BadRequestError", "invalid_prompt"),
-        ("timed_out", "InternalServerError", None),
-        ("connection_lost", "InternalServerError", None),
-        ("protocol", "InternalServerError", None),
+        ("auth", None, "AuthenticationError", "invalid_api_key"),
+        ("auth", 403, "PermissionDeniedError", None),
+        ("overloaded", 500, "InternalServerError", None),
+        ("quota", None, "RateLimitError", "insufficient_quota"),
+        ("rate_limit", None, "RateLimitError", "rate_limit_exceeded"),
+        ("overloaded", None, "InternalServerError", "server_is_overloaded"),
+        ("bad_request", None, "BadRequestError", None),
+        ("context_too_long", None, "BadRequestError", "context_length_exceeded"),
+        ("not_found", None, "NotFoundError", "model_not_found"),
+        ("refused", None, "BadRequestError", "invalid_prompt"),
+        ("timed_out", None, "InternalServerError", None),
+        ("connection_lost", None, "InternalServerError", None),
+        ("protocol", None, "InternalServerError", None),
     ],
 )
 def test_a_refusal_to_answer_is_the_right_exception(
-    kind: FailureKind, error: str, code: str | None, openai: Connect, loopback: Loopback
+    kind: FailureKind, given: int | None, error: str, code: str | None, openai: Connect, loopback: Loopback
 ) -> None:
     import openai as sdk
 
-    status, body = get(NAME).encode_error(Failure(kind, "No, because."))
+    status, body = get(NAME).encode_error(Failure(kind, "No, because.", status=given))
     client = openai(loopback.serve(Case(NAME, whole=body, status=status)))
     with pytest.raises(getattr(sdk, error)) as caught:
         client.responses.create(**QUESTION)
     assert caught.value.status_code == status
+    assert given in (None, status)
     assert "No, because." in caught.value.message
     if code is not None:
         assert caught.value.code == code
@@ -114,7 +117,7 @@ def test_a_rich_request_is_understood(openai: Connect, loopback: Loopback) -> No
     assert get(NAME).encode_request(request).body == sent.json
 
 
-@pytest.mark.parametrize("answer", wholes(NAME))
+@pytest.mark.parametrize("answer", wholes(NAME, without=LONG))
 def test_what_was_said_comes_back_unaltered(answer: Answer, openai: Connect, loopback: Loopback) -> None:
     body = get(NAME).encode_response(answer).body
     url = loopback.serve(Case(NAME, whole=body, stream=encode(NAME, in_pieces(answer))))

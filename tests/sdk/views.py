@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from thinkwire.events import Answer
-from thinkwire.messages import Text, Thinking, ToolCall
+from thinkwire.messages import Block, Text, Thinking, ToolCall
 from thinkwire.usage import Usage
 
 FINISH: dict[str, dict[str, str]] = {
@@ -37,6 +37,12 @@ FINISH: dict[str, dict[str, str]] = {
 }
 
 
+OWN_SEALS = {
+    "anthropic": ("anthropic.signature", "anthropic.redacted"),
+    "openai-chat": ("openrouter.details",),
+    "openai-responses": ("openai.encrypted",),
+    "gemini": ("gemini.thought",),
+}
 # Anthropic's wire must always have numbers; unknown ones are 0.
 NOTHING = {"input": 0, "cache read": 0, "cache write": 0, "output": 0, "reasoning": 0}
 
@@ -56,7 +62,7 @@ def ours(answer: Answer, dialect: str) -> Seen:
     origin = answer.turn.origin
     assert origin is not None
     assert answer.finish is not None
-    blocks = [_block(block) for block in answer.turn.blocks]
+    blocks = [_block(block, dialect) for block in answer.turn.blocks]
     finish = FINISH[dialect][answer.finish]
     if dialect == "openai-chat":
         blocks = _as_fields(blocks)
@@ -70,16 +76,19 @@ def ours(answer: Answer, dialect: str) -> Seen:
     return Seen(str(origin.response_id), str(origin.model), blocks, finish, usage)
 
 
-def _block(block: object) -> list[Any]:
+def _block(block: Block, dialect: str) -> list[Any]:
+    """The block; a seal that the vendor did not make is not shown to its SDK."""
+    seal = getattr(block, "seal", None)
+    proof = seal.data if seal and seal.scheme in OWN_SEALS[dialect] else None
     match block:
-        case Thinking(form="redacted", seal=seal):
-            return ["redacted", "", seal and seal.data]
-        case Thinking(text=text, seal=seal):
-            return ["thinking", text, seal and seal.data]
-        case Text(text=text, refusal=refusal, seal=seal):
-            return ["refusal" if refusal else "text", text, seal and seal.data]
-        case ToolCall(seal=seal):
-            return ["call", [block.id, block.name, json.loads(block.arguments)], seal and seal.data]
+        case Thinking(form="redacted"):
+            return ["redacted", "", proof]
+        case Thinking(text=text):
+            return ["thinking", text, proof or ("" if dialect == "anthropic" else None)]
+        case Text(text=text, refusal=refusal):
+            return ["refusal" if refusal else "text", text, proof]
+        case ToolCall():
+            return ["call", [block.id, block.name, json.loads(block.arguments)], proof]
     raise TypeError(f"no view of {block!r}")
 
 
@@ -103,8 +112,9 @@ def _as_fields(blocks: list[list[Any]]) -> list[list[Any]]:
     """Chat has one field per kind: reasoning, content, refusal, then the calls."""
     kept: list[list[Any]] = []
     for kind in ("thinking", "text", "refusal"):
-        if words := [content for each, content, _ in blocks if each == kind]:
-            kept.append([kind, "".join(words), None])
+        told = [(content, proof) for each, content, proof in blocks if each == kind]
+        if words := "".join(content for content, _ in told):
+            kept.append([kind, words, told[0][1]])
     return kept + [block for block in blocks if block[0] == "call"]
 
 
@@ -161,8 +171,18 @@ def chat(completion: dict[str, Any]) -> Seen:
     (choice,) = completion["choices"]
     message = choice["message"]
     assert message["role"] == "assistant"
-    fields = (("thinking", "reasoning_content"), ("text", "content"), ("refusal", "refusal"))
-    blocks: list[list[Any]] = [[kind, message[name], None] for kind, name in fields if message.get(name)]
+    fields = {
+        "reasoning_content": "thinking",
+        "reasoning": "thinking",
+        "content": "text",
+        "refusal": "refusal",
+    }
+    blocks: list[list[Any]] = [
+        [kind, message[name], None] for name, kind in fields.items() if message.get(name)
+    ]
+    if details := message.get("reasoning_details"):
+        proof = json.dumps(details, separators=(",", ":"))
+        blocks.insert(0, ["thinking", "".join(each["text"] for each in details), proof])
     for call in message.get("tool_calls") or ():
         function = call["function"]
         blocks.append(["call", [call["id"], function["name"], json.loads(function["arguments"])], None])

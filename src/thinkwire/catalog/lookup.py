@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import fnmatch
 import re
 from collections.abc import Iterator
@@ -93,10 +94,11 @@ _RESOLD_MECHANISM: dict[Mechanism, Mechanism] = {"adaptive": "effort", "level": 
 def _resold(facts: Facts, name: str, resale: Resale) -> Facts:
     """A maker's facts in a reseller's spelling: its words are lower case, its switch is a boolean."""
     fields: dict[str, Any] = {
-        **msgspec.structs.asdict(facts),
+        **msgspec.to_builtins(facts, builtin_types=(datetime.date,)),
         "id": name,
         "mechanism": _RESOLD_MECHANISM.get(facts.mechanism, facts.mechanism),
-        "efforts": tuple(word.lower() for word in facts.efforts),
+        "efforts": [word.lower() for word in facts.efforts],
+        "names": {level: word.lower() for level, word in facts.names.items()},
         "off": "false" if facts.off is not None else None,
         "api": None,
         "betas": (),
@@ -104,7 +106,7 @@ def _resold(facts: Facts, name: str, resale: Resale) -> Facts:
         **resale.fields,
     }
     fields["maker"] = facts.maker
-    return Facts(**fields)
+    return msgspec.convert(fields, Facts)
 
 
 def _is_dated(name: str, row_id: str) -> bool:

@@ -109,7 +109,7 @@ class _Reader:
         if name is None:
             return {}
         provider = row.get("provider") or self.raw.get("base", {}).get("provider", "")
-        facts = self.known.get(name) or self.known.get(f"{provider}/{name}")
+        facts = self.known.get(f"{provider}/{name}") or self.known.get(name)
         if facts is None:
             raise self.complaint(f"there is no row {name!r} above to be like", "model", index, "like")
         fields: dict[str, Any] = msgspec.to_builtins(facts, builtin_types=(datetime.date,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from thinkwire._version import __version__
+from thinkwire.cli.explain import explain_command
 from thinkwire.cli.tour import tour
 from thinkwire.cli.wire import wire
 
@@ -15,5 +16,6 @@ def app() -> None:
     """Carries a model's reasoning across every wire, and loses none of it."""
 
 
+app.add_command(explain_command)
 app.add_command(tour)
 app.add_command(wire)

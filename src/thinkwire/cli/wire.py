@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from thinkwire import dialects
+from thinkwire.cli.dialect import DIALECT, NAMES
 from thinkwire.cli.io import chunks, designed_errors, fail, whole, write, write_json, write_notes
 from thinkwire.dialects import Dialect
 from thinkwire.errors import MalformedInput
@@ -20,19 +20,7 @@ from thinkwire.request import Request
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _DialectName(click.ParamType[Dialect]):
-    name = "dialect"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Dialect:
-        try:
-            return dialects.get(value)
-        except KeyError as error:
-            self.fail(str(error.args[0]), param, ctx)
-
-
 _SSE = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
-_DIALECT = _DialectName()
-_NAMES = "|".join(dialects.NAMES)
 
 
 def _shape_options(command: F) -> F:
@@ -60,7 +48,7 @@ def wire() -> None:
 
 
 @wire.command()
-@click.option("--dialect", type=_DIALECT, required=True, metavar=_NAMES)
+@click.option("--dialect", type=DIALECT, required=True, metavar=NAMES)
 @click.option("--events", is_flag=True, help="Print one event per line instead of the whole answer.")
 @_shape_options
 def decode(*, dialect: Dialect, events: bool, what: str, stream: bool, file: str) -> None:
@@ -82,7 +70,7 @@ def decode(*, dialect: Dialect, events: bool, what: str, stream: bool, file: str
 
 
 @wire.command()
-@click.option("--dialect", type=_DIALECT, required=True, metavar=_NAMES)
+@click.option("--dialect", type=DIALECT, required=True, metavar=NAMES)
 @click.option("--events", is_flag=True, help="The input is one event per line.")
 @_shape_options
 def encode(*, dialect: Dialect, events: bool, what: str, stream: bool, file: str) -> None:
@@ -96,8 +84,8 @@ def encode(*, dialect: Dialect, events: bool, what: str, stream: bool, file: str
 
 
 @wire.command()
-@click.option("--from", "source", type=_DIALECT, required=True, metavar=_NAMES)
-@click.option("--to", "target", type=_DIALECT, required=True, metavar=_NAMES)
+@click.option("--from", "source", type=DIALECT, required=True, metavar=NAMES)
+@click.option("--to", "target", type=DIALECT, required=True, metavar=NAMES)
 @_shape_options
 def convert(*, source: Dialect, target: Dialect, what: str, stream: bool, file: str) -> None:
     """Turn one provider's wire into another's. Notes, what could not be said, go to standard error."""

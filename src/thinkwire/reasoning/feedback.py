@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thinkwire.catalog import Facts
+from thinkwire.providers import find_provider
 from thinkwire.reasoning.levels import native_word, parse_level
 from thinkwire.reasoning.plan import Plan
 
@@ -17,7 +18,9 @@ def feedback(plan: Plan) -> list[str]:
     if facts is None:
         return [f"✓ Switched to {plan.model}", *_warnings(plan), "  Thinking: unknown (nothing is sent)"]
     api = f" ({facts.api})" if facts.api else ""
-    return [f"✓ Switched to {facts.maker} {facts.id}{api}", *_warnings(plan), *_thinking(plan, facts)]
+    provider = find_provider(facts.provider)
+    label = provider.label if provider else facts.provider
+    return [f"✓ Switched to {label} {facts.id}{api}", *_warnings(plan), *_thinking(plan, facts)]
 
 
 def _warnings(plan: Plan) -> list[str]:

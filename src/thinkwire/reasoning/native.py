@@ -28,8 +28,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
 
 def write(setting: Setting, facts: Facts, intent: Intent) -> Patch:
     """The body fields that say this setting."""
-    if setting.on is None:
-        return {}
+    if facts.mechanism == "always" or setting.on is None:
+        return dict(facts.always_send) if facts.can_think and facts.default != "off" else {}
     patch = _WRITERS[facts.shape](setting, facts, intent)
     return patch | facts.always_send if setting.on else patch
 

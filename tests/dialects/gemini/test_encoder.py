@@ -115,6 +115,15 @@ def test_what_a_block_starts_with_is_written_first() -> None:
     ]
 
 
+def test_characters_that_some_take_for_line_ends_are_escaped() -> None:
+    """Google's Python SDK splits a stream at every Unicode line end."""
+    odd = "a\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029“z”"
+    encoder = GEMINI.stream_encoder()
+    data = b"".join(encoder.feed(event) for event in [START, *block(0, Text(), odd), DONE])
+    assert len(data.decode().splitlines()) == 4
+    assert collect(events(data)).turn.text == odd
+
+
 def test_a_late_seal_follows_on_an_empty_part() -> None:
     cases: list[tuple[Block, JsonObject]] = [(Text(), {}), (Thinking(), {"thought": True})]
     for value, kind in cases:

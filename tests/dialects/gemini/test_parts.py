@@ -7,7 +7,7 @@ import pytest
 from tests.dialects.gemini.wire import FOREIGN, SEAL, SIGNED, blocks, codes, model, read, rewritten, user
 from thinkwire.dialects.gemini import GEMINI
 from thinkwire.jsonvalue import JsonObject
-from thinkwire.messages import Block, Document, Image, Opaque, Text, Thinking, ToolCall, Turn
+from thinkwire.messages import Block, Document, Image, Opaque, Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.request import Request
 
 PNG = {"mimeType": "image/png", "data": "iVBORw0KGgo="}
@@ -147,6 +147,12 @@ def test_both_spellings_are_read_and_camel_case_is_written() -> None:
         {"inlineData": {"mimeType": "image/png", "data": "aGk=", "displayName": "a"}},
         {"fileData": {"mimeType": "application/pdf", "fileUri": "gs://b/a"}, "partMetadata": {"a_b": 1}},
     ]
+
+
+def test_bytes_are_read_as_standard_base64_and_signatures_stay_as_they_are() -> None:
+    """Google's Python SDK writes URL-safe base64, which other vendors do not read."""
+    part = {"inlineData": {"mimeType": "image/png", "data": "-_8"}, "thoughtSignature": "-_8="}
+    assert blocks(part) == (Image(media_type="image/png", data="+/8=", seal=Seal("gemini.thought", "-_8=")),)
 
 
 def test_a_field_in_both_spellings_keeps_both() -> None:

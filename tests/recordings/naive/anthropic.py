@@ -42,8 +42,8 @@ def read(bodies: list[Any], streamed: bool) -> Facts:
         None: None,
     }[message["stop_reason"]]
     facts.cache_read = count(usage.get("cache_read_input_tokens"))
-    written = count(usage.get("cache_creation_input_tokens"))
-    facts.input_total = added(count(usage.get("input_tokens")), facts.cache_read, written)
+    facts.cache_write = count(usage.get("cache_creation_input_tokens"))
+    facts.input_total = added(count(usage.get("input_tokens")), facts.cache_read, facts.cache_write)
     facts.output_total = count(usage.get("output_tokens"))
     facts.reasoning = count((usage.get("output_tokens_details") or {}).get("thinking_tokens"))
     return facts

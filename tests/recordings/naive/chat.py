@@ -24,6 +24,7 @@ def read(bodies: list[Any], streamed: bool) -> Facts:
         usage = choice.get("usage") or (body.get("x_groq") or {}).get("usage") or usage
         usage = body.get("usage") or usage
         _gather(facts, said)
+        _merge(facts.details, said.get("reasoning_details") or [], whole=not streamed)
         refusal += said.get("refusal") or ""
         for position, call in enumerate(said.get("tool_calls") or []):
             facts.came("tool_call")
@@ -36,8 +37,10 @@ def read(bodies: list[Any], streamed: bool) -> Facts:
     _usage(facts, usage or {})
     ended = reason is not None or DONE in bodies or not streamed
     facts.error = facts.error or not ended
-    if not facts.error:
-        facts.finish = finish(reason, called=bool(calls), refused=bool(refusal))
+    if facts.error:
+        facts.details = []  # thinking that broke off goes unsealed
+    else:
+        facts.finish = _finish(reason, called=bool(calls), refused=bool(refusal))
     return facts
 
 
@@ -77,6 +80,22 @@ def _seals(said: Json) -> list[str]:
     details = said.get("reasoning_details") or []
     sealed = [detail.get("signature") or detail.get("data") for detail in details]
     return [seal for seal in [*sealed, said.get("reasoning_opaque")] if seal]
+
+
+def _merge(known: list[Json], entries: list[Json], whole: bool) -> None:
+    """Entries grow by type and index. A whole answer has them as they are."""
+    for entry in entries:
+        same = [
+            one for one in known if (one["type"], one.get("index")) == (entry["type"], entry.get("index"))
+        ]
+        if whole or not same:
+            known.append(dict(entry))
+            continue
+        for key, value in entry.items():
+            if key in ("text", "summary", "data", "signature") and same[0].get(key):
+                same[0][key] += value or ""
+            elif value is not None:
+                same[0][key] = value
 
 
 def _google_seals(said: Json) -> list[str]:
@@ -123,17 +142,21 @@ def _usage(facts: Facts, usage: Json) -> None:
         usage.get("cached_tokens"),
         usage.get("cache_read_input_tokens"),
     ]
-    reasoning = [completion.get("reasoning_tokens"), usage.get("reasoning_tokens")]
     facts.input_total = count(usage.get("prompt_tokens"))
     facts.output_total = count(usage.get("completion_tokens"))
-    facts.cache_read = next((count(value) for value in cached if value is not None), None)
-    facts.reasoning = next((count(value) for value in reasoning if value is not None), None)
+    facts.cache_read = _first(cached)
+    facts.cache_write = _first([prompt.get("cache_write_tokens"), usage.get("cache_creation_input_tokens")])
+    facts.reasoning = _first([completion.get("reasoning_tokens"), usage.get("reasoning_tokens")])
     outside = added(facts.input_total, facts.output_total, facts.reasoning)
     if facts.reasoning and usage.get("total_tokens") == outside:  # xAI counts the reasoning beside the rest
         facts.output_total = added(facts.output_total, facts.reasoning)
 
 
-def finish(reason: str | None, *, called: bool, refused: bool) -> str:
+def _first(values: list[Any]) -> int | None:
+    return next((count(value) for value in values if value is not None), None)
+
+
+def _finish(reason: str | None, *, called: bool, refused: bool) -> str:
     known = {
         "stop": "stop",
         "end": "stop",
@@ -149,7 +172,7 @@ def finish(reason: str | None, *, called: bool, refused: bool) -> str:
         "network_error": "error",
         "insufficient_system_resource": "error",
     }
-    finish = known[reason or "stop"]
-    if finish == "stop" and refused:
+    told = known[reason or "stop"]
+    if told == "stop" and refused:
         return "refusal"
-    return "tool_calls" if finish == "stop" and called else finish
+    return "tool_calls" if told == "stop" and called else told

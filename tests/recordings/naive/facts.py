@@ -18,6 +18,8 @@ class Facts:
     text: str = ""
     thinking: str = ""
     seals: list[str] = field(default_factory=list)
+    details: list[Any] = field(default_factory=list)
+    """The `reasoning_details` of some chat servers, put together."""
     tool_calls: list[tuple[str, Any, str | None]] = field(default_factory=list)
     """Name, parsed arguments, and the id where the provider gave one."""
     natives: list[Any] = field(default_factory=list)
@@ -27,6 +29,7 @@ class Facts:
     finish: str | None = None
     input_total: int | None = None
     cache_read: int | None = None
+    cache_write: int | None = None
     output_total: int | None = None
     reasoning: int | None = None
     error: bool = False

@@ -18,7 +18,9 @@ def read(bodies: list[Any], streamed: bool) -> Facts:
         _item(facts, item)
     usage = final.get("usage") or {}
     facts.input_total = count(usage.get("input_tokens"))
-    facts.cache_read = count((usage.get("input_tokens_details") or {}).get("cached_tokens"))
+    given = usage.get("input_tokens_details") or {}
+    facts.cache_read = count(given.get("cached_tokens"))
+    facts.cache_write = count(given.get("cache_write_tokens"))
     facts.output_total = count(usage.get("output_tokens"))
     facts.reasoning = count((usage.get("output_tokens_details") or {}).get("reasoning_tokens"))
     if not broken:

@@ -11,7 +11,7 @@ Normalisations of a request that is read and written again:
   role `system` is moved there
 * modes of `functionCallingConfig` in upper case; `stopSequences` as a list
 * tool results come first in their content; one without a name gets the name of its call
-* an empty id is no id
+* an empty id is no id; the bytes of pictures and documents in standard base64
 
 A content of tool results and the user's content after it are one turn. Content that mixed the two by itself
 goes out as one content again. A result without an id is matched to a call by name and order.
@@ -22,7 +22,7 @@ missing arguments are `{}`.
 
 What the wire cannot say, so that it does not come back: mid-conversation system turns; a user turn that holds
 only results right before another user turn; thinking forms other than summary and (sealed, without text)
-hidden; `field`, `refusal` and `interrupted`; two texts in one tool result; neighbouring plain texts in an
+hidden; `field`, `refusal`, `interrupted` and the end `cancelled`; two texts in one tool result; neighbouring plain texts in an
 answer; arguments that are not compact JSON; cache_write and the visible output that is not known apart from
 its total. In a stream a seal that comes after the text went out follows it on an empty part of its own.
 """

@@ -21,6 +21,7 @@ from thinkwire.messages import Block, Opaque, Seal, Text, Thinking, ToolCall, To
 
 _TOP = frozenset(["candidates", "usageMetadata", "modelVersion", "responseId"])
 _CANDIDATE = frozenset(["content", "finishReason", "index"])
+_TIMED = frozenset(("createTime",))  # on every chunk of Vertex
 _IN_PIECES = frozenset(("citationMetadata", "logprobsResult"))
 
 
@@ -53,7 +54,10 @@ class StreamDecoder(FrameDecoder):
     def take(self, chunk: JsonObject) -> None:
         """One chunk, parsed. Raises `MalformedInput` when it is no such thing."""
         error = None
-        if not chunk.keys() <= _TOP:
+        more = chunk.keys() - _TOP
+        if more == _TIMED and chunk["createTime"] is not None:
+            self._top["createTime"] = chunk["createTime"]
+        elif more:
             chunk = camel(chunk)
             error = self._beside(chunk)
         if not self._begun:

@@ -30,6 +30,8 @@ from thinkwire.notes import Note
 _PIECE = b'{"candidates":[{"content":{"parts":[{"text":'
 _TEXT_END = b'}],"role":"model"},"index":0}]'
 _THOUGHT_END = b',"thought":true}],"role":"model"},"index":0}]'
+# Google's Python SDK takes these for the end of a line.
+_LINE_ENDS = [(mark.encode(), b"\\u%04x" % ord(mark)) for mark in "\x85\u2028\u2029"]
 
 
 class _Writing:
@@ -112,6 +114,9 @@ class StreamEncoder:
         return self._framed(b"%b%b%b%b" % (_PIECE, dump(text), now.ends, self._tail))
 
     def _framed(self, chunk: bytes) -> bytes:
+        if b"\xe2\x80" in chunk or b"\xc2\x85" in chunk:
+            for mark, escaped in _LINE_ENDS:
+                chunk = chunk.replace(mark, escaped)
         if self._framing == "sse":
             return b"data: %b\n\n" % chunk
         opening = b"," if self._begun else b"["

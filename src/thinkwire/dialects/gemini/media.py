@@ -32,7 +32,7 @@ def read_media(part: JsonObject, path: Path, beside: JsonObject) -> Image | Docu
     kind = "inlineData" if "inlineData" in part else "fileData"
     blob = fields(want_object(part, kind, path), BLOB)
     at = (*path, kind)
-    place = want_str(blob, "data" if kind == "inlineData" else "fileUri", at)
+    place = want_str(blob, "fileUri", at) if kind == "fileData" else _standard(want_str(blob, "data", at))
     media_type = opt_str(blob, "mimeType", at) or ""
     if media_type.startswith("image/"):
         extras = _extras(kind, leftover(blob, _READ_HERE), beside)
@@ -89,6 +89,13 @@ def _suffix(url: str) -> str:
 
 def _extras(kind: str, inside: JsonObject, beside: JsonObject) -> Extras:
     return as_extras(NAME, {**beside, **({kind: inside} if inside else {})})
+
+
+def _standard(data: str) -> str:
+    """Base64 in the alphabet and with the padding that everyone reads; Google's own SDK sends the other one."""
+    if "-" in data or "_" in data:
+        data = data.replace("-", "+").replace("_", "/")
+    return data + "=" * (-len(data) % 4)
 
 
 def _plain(data: str) -> str | None:

@@ -27,7 +27,8 @@ def read_content(value: Any, path: Path) -> tuple[Block, ...]:
         return (Text(value),)
     if type(value) is not list:
         raise bad(path, "a string or an array", value)
-    return tuple(read_part(part, at) for part, at in objects(value, path))
+    blocks = tuple(read_part(part, at) for part, at in objects(value, path))
+    return () if blocks == (Text(),) else blocks
 
 
 def read_part(part: JsonObject, path: Path) -> Block:

@@ -32,11 +32,12 @@ class StreamDecoder(BlockDecoder):
     def __init__(self, *, quirks: Quirks = USUAL) -> None:
         super().__init__(quirks)
         self._began = False
+        self._closing = False
         self._created: JsonObject = {}
         self._model: str | None = None
         self._top: JsonObject = {}
         self._changed: JsonObject = {}
-        self._choice: Any = _MISSING
+        self._answered = False
         self._choice_fields: JsonObject = {}
         self._message_fields: JsonObject = {}
         self._finish_word: Any = None
@@ -45,24 +46,29 @@ class StreamDecoder(BlockDecoder):
         self._deltas = False
         self._seen: dict[str, str] = {}
 
+    def close(self) -> list[Event]:
+        self._closing = True
+        return super().close()
+
     def _on_frame(self, name: str | None, data: bytes) -> None:
+        if name == "error":
+            self._fail(failure_from(_error_value(data)))
+            return
         try:
             chunk = parse(data)
-        except MalformedInput:
-            if name != "error":
-                raise
-            chunk = data.decode("utf-8", "replace")
-        if name == "error":
-            self._fail(failure_from(chunk))
-        elif type(chunk) is not dict:
-            self._fail(protocol_failure("a chunk of the stream is not an object", body=chunk))
-        elif "choices" not in chunk and ollama.is_native(chunk):
-            self._line(chunk)
-        else:
-            self._chunk(chunk)
+            if type(chunk) is not dict:
+                self._fail(protocol_failure("a chunk of the stream is not an object", body=chunk))
+            elif "choices" not in chunk and ollama.is_native(chunk):
+                self._line(chunk)
+            else:
+                self._chunk(chunk)
+        except MalformedInput as error:
+            # Caught here, so that what follows in the same read is told as after the end, however it was cut.
+            broken = protocol_failure(f"a chunk of the stream cannot be read: {error}")
+            self._fail(Failure("connection_lost", CUT) if self._closing else broken)
 
     def _on_done(self) -> None:
-        if self._choice is _MISSING:
+        if not self._answered:
             self._fail(protocol_failure("the stream ended without an answer"))
             return
         self._break()
@@ -131,6 +137,7 @@ class StreamDecoder(BlockDecoder):
                 self._created.setdefault(key, chunk[key])
         for key in chunk.keys() - _CHUNK:
             self._top[key] = chunk[key]
+            self._nested_usage(key, chunk[key])
 
     def _begin(self) -> None:
         if not self._began:
@@ -139,14 +146,17 @@ class StreamDecoder(BlockDecoder):
 
     def _top_field(self, key: str, value: Any) -> None:
         self._top[key] = self._changed[key] = value
+        self._nested_usage(key, value)
+
+    def _nested_usage(self, key: str, value: Any) -> None:
         nested = value.get("usage") if key == "x_groq" and type(value) is dict else None
         if nested:
             self._usage = nested
 
     def _on_choice(self, choice: JsonObject) -> None:
-        index = choice.get("index")
-        if index != self._choice and not self._is_first(index):
+        if choice.get("index") and not self._is_ours(choice["index"]):
             return
+        self._answered = True
         delta = choice.get("delta")
         if type(delta) is dict:
             self._deltas = True
@@ -162,9 +172,9 @@ class StreamDecoder(BlockDecoder):
         if error := choice.get("error"):
             self._fail(failure_from({"error": error}))
 
-    def _is_first(self, index: Any) -> bool:
-        if self._choice is _MISSING:
-            self._choice = index
+    def _is_ours(self, index: Any) -> bool:
+        """Only the answer of index 0 is read. What is no number counts as none."""
+        if type(index) is not int:
             return True
         if not self._several:
             self._several = True
@@ -230,6 +240,13 @@ class StreamDecoder(BlockDecoder):
             self._signature(extra, calls=bool(calls))
         for key in delta.keys() - _DELTA:
             self._keep(self._message_fields, key, delta[key])
+
+
+def _error_value(data: bytes) -> Any:
+    try:
+        return parse(data)
+    except MalformedInput:
+        return data.decode("utf-8", "replace")
 
 
 def error_of(chunk: JsonObject) -> Any:

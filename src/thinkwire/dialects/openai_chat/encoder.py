@@ -29,6 +29,7 @@ from thinkwire.events import (
 from thinkwire.jsonvalue import JsonObject, dump
 from thinkwire.messages import Block, Extras, Opaque, Seal, Text, Thinking, ToolCall
 from thinkwire.notes import Note
+from thinkwire.usage import Usage
 from thinkwire.wire.sse import DONE, frame
 
 _BlockEvent: TypeAlias = BlockStarted | BlockGrew | BlockSealed | BlockEnded
@@ -99,7 +100,7 @@ class StreamEncoder:
             case Finished():
                 return self._begin() + self._finish(event)
             case Failed():
-                return self._begin() + self._fail(event.failure)
+                return self._begin() + self._tokens(event.usage) + self._fail(event.failure)
         return b""
 
     def close(self) -> bytes:
@@ -224,10 +225,13 @@ class StreamEncoder:
         word = finish.write(event.reason, native=memory(extras, "finish_reason"), refused=self._refused)
         choice = {"index": 0, "delta": {}, "finish_reason": word} | (memory(extras, "choice") or {})
         out += self._last({"choices": [choice]} | fields(event.extras))
-        if self._include_usage and event.usage is not None:
-            out += self._last({"choices": [], "usage": usage.write(event.usage)})
         self._closing = frame(DONE)
-        return out
+        return out + self._tokens(event.usage)
+
+    def _tokens(self, spent: Usage | None) -> bytes:
+        if spent is None or not self._include_usage:
+            return b""
+        return self._last({"choices": [], "usage": usage.write(spent)})
 
     def _last(self, rest: JsonObject) -> bytes:
         return self._head + b"," + dump(rest)[1:] + b"\n\n"

@@ -72,7 +72,7 @@ class MessagesReader:
             self._assistant(message, path)
         elif role not in ("system", "developer"):
             raise MalformedInput(f"unknown role {role[:40]!r}", path=render((*path, "role")))
-        elif path[-1] != 0 or not self._first_system(message, path):
+        elif self.system or self._turns or not self._first_system(message, path):
             native = leftover(message, _MESSAGE) | ({"role": role} if role == "developer" else {})
             blocks = read_content(message.get("content"), (*path, "content"))
             self._turns.append(Turn("system", blocks, extras=keep(native)))
@@ -116,7 +116,7 @@ class MessagesReader:
         if legacy:
             native.pop("name", None)
         if not call_id:
-            call_id = answered.id if answered else made_up_id("result", *path)
+            call_id = answered.id if answered else made_up_id("result", len(self._turns), len(self._results))
             extras = keep(native, no_id=None if legacy else True, media=_has_media(content) or None)
         else:
             extras = keep(native, media=_has_media(content) or None)
@@ -161,21 +161,24 @@ class MessagesReader:
     def _calls(self, message: JsonObject, path: Path) -> list[ToolCall | Opaque]:
         at = (*path, "tool_calls")
         calls: list[ToolCall | Opaque] = [
-            _read_call(entry, place) for entry, place in objects(opt_list(message, "tool_calls", path), at)
+            _read_call(entry, place, turn=len(self._turns))
+            for entry, place in objects(opt_list(message, "tool_calls", path), at)
         ]
         legacy = opt_object(message, "function_call", path)
         if legacy:
             place = (*path, "function_call")
             name = want_str(legacy, "name", place)
-            call_id = made_up_id("function_call", *path, name)
+            call_id = made_up_id("function_call", len(self._turns), name)
             arguments = opt_str(legacy, "arguments", place) or "{}"
             calls.append(ToolCall(call_id, name, arguments, extras=keep({}, legacy=True)))
         return calls
 
 
-def _read_call(entry: JsonObject, path: Path) -> ToolCall | Opaque:
+def _read_call(entry: JsonObject, path: Path, *, turn: int) -> ToolCall | Opaque:
     kind = opt_str(entry, "type", path)
-    if kind not in (None, "function"):
+    if kind not in (None, "function") and "function" not in entry:
+        want_object(entry, kind, path)
+        want_str(entry, "id", path)
         return Opaque(NAME, entry)
     function = want_object(entry, "function", path)
     at = (*path, "function")
@@ -185,14 +188,15 @@ def _read_call(entry: JsonObject, path: Path) -> ToolCall | Opaque:
         raise bad((*at, "arguments"), "a string", arguments)
     call_id = opt_str(entry, "id", path)
     seal, extra = google.read_signature(entry.get(google.FIELD))
-    native = leftover(entry, _CALL)
+    native = leftover(entry, _CALL) | ({"type": kind} if kind not in (None, "function") else {})
     if entry.get(google.FIELD) is not None:
         native[google.FIELD] = extra if seal else entry[google.FIELD]
     if rest := leftover(function, frozenset({"name", "arguments"})):
         native["function"] = rest
     extras = keep(native, no_id=None if call_id else True, object=True if type(arguments) is dict else None)
     given = arguments_text(arguments) or "{}"
-    return ToolCall(call_id or made_up_id("call", *path, name), name, given, seal=seal, extras=extras)
+    call_id = call_id or made_up_id("call", turn, path[-1], name)
+    return ToolCall(call_id, name, given, seal=seal, extras=extras)
 
 
 def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:

@@ -78,7 +78,8 @@ class CallShape(Shape):
             native |= signed
         else:
             self._no_place(seal)
-        return [{"tool_calls": [{"index": self._index} | native]}] if native else []
+        entry = {"index": self._index, "function": {"arguments": ""}}
+        return [{"tool_calls": [entry | native]}] if native else []
 
 
 class ThinkingShape(Shape):

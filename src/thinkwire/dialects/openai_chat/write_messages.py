@@ -103,6 +103,8 @@ class MessagesWriter:
         inside = self._quirks.tool_result_images or memory(result.extras, "media")
         parts: list[JsonObject] = []
         for block in result.content:
+            if isinstance(block, Text):
+                self._note_seal(block)
             part = write_part(block, self.notes)
             if part is None:
                 continue

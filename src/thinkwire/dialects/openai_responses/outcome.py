@@ -24,10 +24,19 @@ _INCOMPLETE: dict[str, FinishReason] = {
     "steered": "cancelled",
 }
 _UNFINISHED = frozenset({"queued", "in_progress"})
-_USAGE_FIELDS = frozenset({"input_tokens", "output_tokens", "total_tokens"})
+_COUNTS = (
+    ("input_tokens", "input_total", None),
+    ("cached_tokens", "cache_read", "input_tokens_details"),
+    ("cache_write_tokens", "cache_write", "input_tokens_details"),
+    ("output_tokens", "output_total", None),
+    ("reasoning_tokens", "output_reasoning", "output_tokens_details"),
+)
+"""The wire's name of a count, ours, and the object that it stands in."""
+_UNKNOWN = "unknown_tokens"
+_USAGE_FIELDS = frozenset({"input_tokens", "output_tokens", "total_tokens", _UNKNOWN})
 _DETAILS = {
-    "input_tokens_details": {"cached_tokens": "cache_read", "cache_write_tokens": "cache_write"},
-    "output_tokens_details": {"reasoning_tokens": "output_reasoning"},
+    "input_tokens_details": frozenset({"cached_tokens", "cache_write_tokens"}),
+    "output_tokens_details": frozenset({"reasoning_tokens"}),
 }
 
 Ending = tuple[str, JsonObject | None]
@@ -87,21 +96,21 @@ def read_failure(error: Any, **beside: Any) -> Failure:
 def read_usage(value: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     if not isinstance(value, dict):
         return None, ()
+    unknown = value.get(_UNKNOWN)
+    unknown = unknown if isinstance(unknown, list) else []
     extras = leftover(value, _USAGE_FIELDS | _DETAILS.keys())
-    reported = {
-        "input_total": _plain(value.get("input_tokens")),
-        "output_total": _plain(value.get("output_tokens")),
-    }
-    for name, fields in _DETAILS.items():
-        details = value.get(name)
-        if not isinstance(details, dict):
-            continue
-        reported.update((ours, _plain(details.get(theirs))) for theirs, ours in fields.items())
-        rest = leftover(details, frozenset(fields))
+    reported: dict[str, Any] = {}
+    for theirs, ours, where in _COUNTS:
+        counts = value if where is None else value.get(where)
+        if isinstance(counts, dict) and theirs not in unknown:
+            reported[ours] = _plain(counts.get(theirs))
+    for where, names in _DETAILS.items():
+        details = value.get(where)
+        rest = leftover(details, names) if isinstance(details, dict) else None
         if rest:
-            extras[name] = rest
+            extras[where] = rest
     usage, notes = measure(**reported)
-    if value.get("total_tokens") not in (None, usage.total):
+    if "total_tokens" not in unknown and value.get("total_tokens") not in (None, usage.total):
         extras["total_tokens"] = value["total_tokens"]
     return msgspec.structs.replace(usage, extras=as_extras(NAME, extras)), notes
 
@@ -116,14 +125,22 @@ def _shown(value: Any) -> str:
 
 
 def write_usage(usage: Usage | None) -> JsonObject | None:
-    """The native counts. A count that nobody knows is null, and so are details of which nothing is known."""
+    """The native counts. The wire wants a number everywhere: unknown ones are 0, and named as unknown."""
     if usage is None:
         return None
     extras = own(usage.extras, NAME)
-    body: JsonObject = {"input_tokens": usage.input_total, "output_tokens": usage.output_total}
-    for name, fields in _DETAILS.items():
-        known = {theirs: getattr(usage, ours) for theirs, ours in fields.items()}
-        details = {theirs: count for theirs, count in known.items() if count is not None}
-        body[name] = {**details, **extras.get(name, {})} or None
-    body["total_tokens"] = usage.total
+    body: JsonObject = {}
+    unknown: list[str] = []
+    for theirs, ours, where in _COUNTS:
+        counts = body if where is None else body.setdefault(where, {})
+        counts[theirs] = getattr(usage, ours) or 0
+        if getattr(usage, ours) is None:
+            unknown.append(theirs)
+    body["total_tokens"] = body["input_tokens"] + body["output_tokens"]
+    if usage.total is None and "total_tokens" not in extras:
+        unknown.append("total_tokens")
+    if unknown:
+        body[_UNKNOWN] = unknown
+    for where in _DETAILS:
+        body[where] |= extras.get(where, {})
     return body | leftover(extras, frozenset(_DETAILS))

@@ -12,7 +12,7 @@ from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.dialects.openai_responses.outputs import complete_item, id_for, is_raw, note_seals
 from thinkwire.dialects.openai_responses.reasoning import BREAK, reasoning_item
 from thinkwire.events import merge_extras
-from thinkwire.jsonvalue import JsonObject, dump, leftover
+from thinkwire.jsonvalue import JsonObject, dump
 from thinkwire.messages import Extras, Seal, Text, Thinking, ToolCall
 from thinkwire.notes import Note
 from thinkwire.wire.sse import frame
@@ -246,11 +246,12 @@ class ThinkingWriter(Writer):
         out = self.announce()
         if self._open:
             out += self._close_part()
-        merged = merge_extras(self._block.extras, extras)
-        if not self._lengths and "parts" in own(merged, NAME):
-            merged = merged | {NAME: leftover(merged[NAME], frozenset({"parts"}))}
         block = msgspec.structs.replace(
-            self._block, text=self._text, seal=self.seal, interrupted=interrupted, extras=merged
+            self._block,
+            text=self._text,
+            seal=self.seal,
+            interrupted=interrupted,
+            extras=merge_extras(self._block.extras, extras),
         )
         note_seals(block, self.id, self.frames.notes)
         return out + self.frames.item_done(self.position, reasoning_item(block, self.id, raw=self._raw))

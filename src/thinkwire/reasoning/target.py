@@ -1,0 +1,44 @@
+"""Which model at which service a name means."""
+
+from __future__ import annotations
+
+import msgspec
+
+from thinkwire.catalog import Catalog, Found, default_catalog
+from thinkwire.providers import Provider, default_providers, find_provider
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A model at a service. Either may be unknown; then nothing is assumed about it."""
+
+    model: str
+    provider: Provider | None = None
+    found: Found | None = None
+
+
+def find_target(name: str, catalog: Catalog | None = None) -> Target:
+    """`provider/model`, or a bare id that one of the services is known to have.
+
+    A bare id belongs to the service that knows it best, its maker's own before others; a server on this
+    machine takes any name and is meant only when it is named.
+    """
+    catalog = catalog or default_catalog()
+    head, slash, rest = name.partition("/")
+    provider = find_provider(head) if slash else None
+    if provider is not None:
+        return Target(rest, provider, catalog.find(provider.name, rest))
+    candidates = [
+        ((_CERTAINTY[found.by], found.facts.maker != provider.label, order), Target(name, provider, found))
+        for order, provider in enumerate(default_providers().values())
+        if provider.auth != "none" and (found := catalog.find(provider.name, name)) is not None
+    ]
+    return min(candidates, key=lambda entry: entry[0])[1] if candidates else Target(name)
+
+
+_CERTAINTY = {"exact": 0, "dated": 1, "pattern": 2, "family": 3}
+
+
+def all_targets(catalog: Catalog | None = None) -> list[Target]:
+    """Every model that has a row, service by service."""
+    catalog = catalog or default_catalog()
+    return [Target(facts.id, find_provider(facts.provider), Found(facts, "exact")) for facts in catalog]
