@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ANTHROPIC = b"".join(
-    b"event: %b\ndata: %b\n\n" % (data["type"].encode(), json.dumps(data).encode())
+    b"event: %b\ndata: %b\n\n" % (str(data["type"]).encode(), json.dumps(data).encode())
     for data in (
         {
             "type": "message_start",

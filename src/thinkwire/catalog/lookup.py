@@ -30,6 +30,7 @@ class Catalog:
     """Rows of several tables; later tables win over earlier ones."""
 
     def __init__(self, tables: list[Table]) -> None:
+        self._tables = tables
         self._rows: dict[str, dict[str, Model]] = {}
         self._families: list[Family] = []
         self._resales: list[Resale] = []
@@ -41,6 +42,11 @@ class Catalog:
 
     def __iter__(self) -> Iterator[Facts]:
         return (model.facts for rows in self._rows.values() for model in rows.values())
+
+    def with_table(self, text: str, file: str) -> Catalog:
+        """The same catalog with one more table on top; ConfigError names file, line and reason."""
+        known = {f"{facts.provider}/{facts.id}": facts for facts in self}
+        return Catalog([*self._tables, read_table(text, file, known)])
 
     def providers(self) -> list[str]:
         return sorted({*self._rows, *(resale.provider for resale in self._resales)})

@@ -8,6 +8,8 @@ from typing import Any
 import click
 import msgspec
 
+from thinkwire.catalog import Catalog
+from thinkwire.cli.catalog import the_catalog
 from thinkwire.cli.dialect import DIALECT, NAMES
 from thinkwire.cli.io import chunks, designed_errors, whole, write_json
 from thinkwire.dialects import Dialect
@@ -28,14 +30,13 @@ SAMPLE = Request(turns=(Turn("user", (Text("Hello"),)),))
 
 @click.command(name="explain")
 @click.argument("model", required=False)
-@click.option(
-    "--thinking-budget", type=int, metavar="N", help="Tokens; 0 is off, -1 lets the model decide."
-)
+@click.option("--thinking-budget", type=int, metavar="N", help="Tokens; 0 is off, -1 lets the model decide.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="The ceiling of the answer.")
 @click.option("--request", "file", metavar="FILE", help="A client's request body; - is standard input.")
 @click.option("--from", "source", type=DIALECT, metavar=NAMES, help="The dialect of that request.")
 @click.option("--all", "everything", is_flag=True, help="Every known model, one line each.")
 @click.option("--level", default="med", show_default=True, help="The level for --all.")
+@click.option("--models", "overlay", metavar="FILE", help="A table of your own facts, on top of ours.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def explain_command(*, model: str | None, **options: Any) -> None:
     """Show what MODEL[/LEVEL] would be sent, and why. Nothing is sent.
@@ -49,8 +50,9 @@ def explain_command(*, model: str | None, **options: Any) -> None:
       thinkwire explain --all --level high
     """
     with designed_errors():
+        catalog = the_catalog(options["overlay"])
         if options["everything"]:
-            _matrix(options["level"], options["as_json"])
+            _matrix(catalog, options["level"], options["as_json"])
             return
         if model is None:
             raise ConfigError("which model? thinkwire explain MODEL[/LEVEL], or --all")
@@ -59,7 +61,7 @@ def explain_command(*, model: str | None, **options: Any) -> None:
         intent = _intent(named.intent or said, options["thinking_budget"])
         if options["max_tokens"]:
             request = msgspec.structs.replace(request, max_tokens=options["max_tokens"])
-        told = explain(find_target(named.name), intent, request)
+        told = explain(find_target(named.name, catalog), intent, request)
         changes = difference(_before(told, before, request), told.body)
         if options["as_json"]:
             write_json(as_dict(told) | ({"diff": changes} if options["file"] else {}))
@@ -149,12 +151,12 @@ def _pretty(body: dict[str, Any]) -> list[str]:
     return msgspec.json.format(dump_text(body), indent=2).splitlines()
 
 
-def _matrix(level: str, as_json: bool) -> None:
+def _matrix(catalog: Catalog, level: str, as_json: bool) -> None:
     asked = parse_level(level)
     if asked is None:
         raise ConfigError(f"no level {level!r}; there are {', '.join(LEVELS)}")
     intent = Intent(level=asked, said=f"/{level}")
-    rows = [_matrix_row(target, explain(target, intent, SAMPLE)) for target in all_targets()]
+    rows = [_matrix_row(target, explain(target, intent, SAMPLE)) for target in all_targets(catalog)]
     if as_json:
         for row in rows:
             write_json(row)

@@ -100,7 +100,7 @@ class _Decision:
             return Setting(on=False)
         self.adjusted("reasoning.minimum", f"{facts.id} does not support disabling thinking")
         if facts.mechanism in _BY_BUDGET and facts.budget is not None:
-            return Setting(on=True, budget=facts.budget.min)
+            return Setting(on=True, budget=budget_for(facts, "minimal"))
         if facts.efforts:
             return Setting(on=True, effort=facts.names.get("none", facts.efforts[0]))
         return Setting(on=True)

@@ -107,8 +107,7 @@ def conversations(draw: st.DrawFn) -> tuple[Turn, ...]:
         turns.append(draw(questions | systems))
         if blocks := draw(model_blocks):
             turns.append(Turn("assistant", blocks))
-    alone = len(turns) > 1 and all(isinstance(block, ToolResult) for turn in turns for block in turn.blocks)
-    return () if alone else _apart(turns)
+    return _apart(turns)
 
 
 def _apart(turns: list[Turn]) -> tuple[Turn, ...]:
@@ -116,8 +115,7 @@ def _apart(turns: list[Turn]) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     for turn in turns:
         last = kept[-1] if kept else None
-        alone = last is not None and all(isinstance(block, ToolResult) for block in last.blocks)
-        if not (alone and last is not None and last.role == turn.role == "user"):
+        if last is None or last.role != turn.role or not isinstance(last.blocks[-1], ToolResult):
             kept.append(turn)
     return tuple(kept)
 
@@ -245,7 +243,7 @@ RESPONSE = response(
     error=None,
     incomplete_details=None,
 )
-odd = st.sampled_from(
+odd: st.SearchStrategy[Any] = st.sampled_from(
     [
         None,
         True,

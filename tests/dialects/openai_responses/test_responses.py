@@ -180,7 +180,13 @@ def test_what_is_no_response_is_refused(body: Any, path: str) -> None:
 
 def test_what_the_response_says_beyond_its_output_is_kept() -> None:
     echo = {"created_at": 7, "service_tier": "default", "reasoning": {"effort": "low"}, "unheard_of": None}
-    defaults = {"tools": [], "metadata": {}, "temperature": None, "completed_at": None, "error": None}
+    defaults: dict[str, Any] = {
+        "tools": [],
+        "metadata": {},
+        "temperature": None,
+        "completed_at": None,
+        "error": None,
+    }
     answer = said_by(**echo, **defaults)
     assert answer.extras == native(**echo)
     body = encode(answer).body

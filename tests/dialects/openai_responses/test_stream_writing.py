@@ -202,7 +202,7 @@ def test_what_has_no_form_takes_no_place() -> None:
     for event in told:
         encoder.feed(event)
     assert codes(encoder.notes) == ["block.dropped", "block.dropped"]
-    assert [event["output_index"] for event in written(told) if "output_index" in event][0] == 0
+    assert {event["output_index"] for event in written(told) if "output_index" in event} == {0}
 
 
 def test_blocks_that_overlap_are_items_that_overlap() -> None:

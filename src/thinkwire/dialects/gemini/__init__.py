@@ -22,17 +22,18 @@ missing arguments are `{}`.
 
 What the wire cannot say, so that it does not come back: mid-conversation system turns; a user turn that holds
 only results right before another user turn; thinking forms other than summary and (sealed, without text)
-hidden; `field`, `refusal`, `interrupted` and the end `cancelled`; two texts in one tool result; neighbouring plain texts in an
-answer; arguments that are not compact JSON; cache_write and the visible output that is not known apart from
-its total. In a stream a seal that comes after the text went out follows it on an empty part of its own.
+hidden; `field`, `refusal`, `interrupted` and the end `cancelled`; two texts in one tool result; neighbouring
+plain texts in an answer; arguments that are not compact JSON; cache_write, and an output total whose visible
+part is not known. In a stream a seal that comes after the text went out follows it on an empty part.
 """
 
 from __future__ import annotations
 
 from thinkwire.dialects.base import Dialect
+from thinkwire.dialects.failures import decode_error
 from thinkwire.dialects.gemini.decoder import StreamDecoder
 from thinkwire.dialects.gemini.encoder import StreamEncoder
-from thinkwire.dialects.gemini.errors import decode_error, encode_error
+from thinkwire.dialects.gemini.errors import encode_error
 from thinkwire.dialects.gemini.request import decode_request, encode_request
 from thinkwire.dialects.gemini.response import decode_response, encode_response
 

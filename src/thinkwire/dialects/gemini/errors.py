@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from thinkwire.dialects import failures
 from thinkwire.errors import Failure, FailureKind
 from thinkwire.jsonvalue import JsonObject
 
@@ -29,13 +25,6 @@ _BY_STATUS = {
     (500, "overloaded"): (500, "INTERNAL"),
     (499, "connection_lost"): (499, "CANCELLED"),
 }
-
-
-def decode_error(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-    failure = failures.decode_error(status, headers, body)
-    if status == 402:  # RESOURCE_EXHAUSTED too, but the prepaid credit is gone: waiting does not help
-        return msgspec.structs.replace(failure, kind="quota")
-    return failure
 
 
 def encode_error(failure: Failure) -> tuple[int, JsonObject]:

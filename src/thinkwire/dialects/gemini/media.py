@@ -92,7 +92,7 @@ def _extras(kind: str, inside: JsonObject, beside: JsonObject) -> Extras:
 
 
 def _standard(data: str) -> str:
-    """Base64 in the alphabet and with the padding that everyone reads; Google's own SDK sends the other one."""
+    """Base64 in the alphabet and with the padding that everyone reads; Google's own SDK writes another."""
     if "-" in data or "_" in data:
         data = data.replace("-", "+").replace("_", "/")
     return data + "=" * (-len(data) % 4)

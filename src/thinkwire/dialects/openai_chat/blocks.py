@@ -202,12 +202,13 @@ class BlockDecoder(FrameDecoder):
 
     def _open_call(self, call: Call) -> None:
         self._announced += 1
-        if not call.id:
-            call.id = made_up_id(self._id or "", self._blocks, call.name, call.arguments)
+        given = call.id
+        call.id = given or made_up_id(self._id or "", self._blocks, call.name, call.arguments)
+        call.block = self._open(ToolCall(call.id, call.name))
+        if not given:
             self._note("tool_call.id_generated", f"the call of {call.name or 'a tool'} came without an id")
         if not call.name:
             self._note("stream.irregular", "a tool call came without a name")
-        call.block = self._open(ToolCall(call.id, call.name))
         self._pass_on(call, call.block)
 
     def _pass_on(self, call: Call, block: int) -> None:

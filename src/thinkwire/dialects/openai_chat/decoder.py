@@ -15,6 +15,7 @@ from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Event, Failed, Finished, Noted, Started
 from thinkwire.jsonvalue import JsonObject, bad, parse
+from thinkwire.messages import Block
 
 _ONCE = frozenset({"created", "created_at"})
 _CHUNK = _ONCE | {"id", "object", "model", "choices", "usage", "error", "obfuscation"}
@@ -76,6 +77,7 @@ class StreamDecoder(BlockDecoder):
         calls = any(call.block is not None or call.custom for call in self._calls.all)
         reason, note = finish.read(self._finish_word, calls=calls, refused=self._refused)
         tokens, notes = usage.read(self._usage)
+        self._begin()
         for said in (note, *notes):
             if said is not None:
                 self._events.append(Noted(said))
@@ -114,7 +116,7 @@ class StreamDecoder(BlockDecoder):
         choices = chunk.get("choices")
         if not self._began:
             self._note_head(chunk)
-            if choices or self._id is not None or self._model is not None:
+            if self._id is not None or self._model is not None:
                 self._begin()
         known = self._top
         for key in chunk.keys() - _CHUNK:
@@ -139,7 +141,12 @@ class StreamDecoder(BlockDecoder):
             self._top[key] = chunk[key]
             self._nested_usage(key, chunk[key])
 
+    def _open(self, block: Block) -> int:
+        self._begin()
+        return super()._open(block)
+
     def _begin(self) -> None:
+        """`Started`, when it is known whose answer this is, or when something has to be said of it."""
         if not self._began:
             self._began = True
             self._events.append(Started(self._id, self._model, keep(self._created | self._top)))
@@ -178,6 +185,7 @@ class StreamDecoder(BlockDecoder):
             return True
         if not self._several:
             self._several = True
+            self._begin()
             self._note("choices.dropped", "the server gave several answers; the first is kept")
         return False
 

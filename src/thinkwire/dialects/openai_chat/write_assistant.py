@@ -147,10 +147,11 @@ class AssistantWriter:
         native = fields(block.extras)
         if memory(block.extras, "at") == "message":
             self._place(native.pop(google.FIELD, {}), block.seal)
+            if not block.text:
+                return
         else:
             self._foreign_seal(block.seal)
-        if block.text or native or part.get("text"):
-            self._parts.append(part | native)
+        self._parts.append(part | native)
 
     def _call(self, block: ToolCall) -> None:
         function: JsonObject = {"name": block.name, "arguments": block.arguments or "{}"}

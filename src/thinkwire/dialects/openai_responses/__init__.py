@@ -24,7 +24,8 @@ What the wire cannot say, or says only in this form:
 * `continue` is `incomplete`, `error` is a failure, and a failure keeps its kind and message only. Two turns
   of the model in a row are one. Interrupted blocks are incomplete items.
 * Counts that nobody knows are 0 on the wire, which allows nothing else, and are listed in `unknown_tokens`.
-* Ids of items that have none are made from the response id and their place, and dropped again on reading.
+* Items to which nobody gave an id get one that we know again. It is dropped when it comes back, in answers
+  and in requests: it is no stored item's id, and no seal.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from thinkwire.dialects.failures import failure_from
 from thinkwire.dialects.openai_responses.items import bare, read_call
 from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.dialects.openai_responses.outcome import read_failure, read_finish, read_usage
+from thinkwire.dialects.openai_responses.reading import id_of
 from thinkwire.dialects.openai_responses.reasoning import BREAK
 from thinkwire.dialects.openai_responses.response import decode_response, read_echo, word
 from thinkwire.dialects.openai_responses.slots import Growing, Slot, SlotDecoder, kind_of
@@ -139,8 +140,7 @@ class StreamDecoder(SlotDecoder):
             return growing
         fields: JsonObject = {"part": place} if place else {}
         if not slot.growing:
-            found = self._reading.id_of(slot.item, "msg", slot.position)
-            about = {"id": found, "phase": slot.item.get("phase")}
+            about = {"id": id_of(slot.item), "phase": slot.item.get("phase")}
             fields.update((key, value) for key, value in about.items() if value is not None)
         return self._start_block(slot, place, Text(refusal=refusal, extras=as_extras(NAME, fields)))
 
@@ -229,7 +229,7 @@ class StreamDecoder(SlotDecoder):
         return growing
 
     def _start_thinking(self, slot: Slot, form: Form) -> Growing:
-        found = self._reading.id_of(slot.item, "rs", slot.position)
+        found = id_of(slot.item)
         extras = as_extras(NAME, {"id": found} if found is not None else {})
         return self._start_block(slot, 0, Thinking(form=form, extras=extras))
 

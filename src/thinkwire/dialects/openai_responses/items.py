@@ -9,7 +9,7 @@ import msgspec
 
 from thinkwire.dialects.common import arguments_text, as_extras, made_up_id, own
 from thinkwire.dialects.openai_responses.names import NAME
-from thinkwire.dialects.openai_responses.reading import Reading
+from thinkwire.dialects.openai_responses.reading import Reading, id_of
 from thinkwire.dialects.openai_responses.reasoning import read_reasoning
 from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall
@@ -27,18 +27,18 @@ def read_item(item: JsonObject, position: int, reading: Reading) -> list[Block]:
     """An output item as blocks: one per part of a message, one for anything else."""
     kind = item.get("type")
     if kind == "message" or (kind is None and "content" in item):
-        return read_message(item, position, reading)
+        return read_message(item, reading)
     if kind == "reasoning":
-        return [read_reasoning(item, position, reading)]
+        return [read_reasoning(item)]
     if kind == "function_call":
         return [read_call(item, position, reading)]
     return [Opaque(NAME, item)]
 
 
-def read_message(item: JsonObject, position: int, reading: Reading) -> list[Block]:
+def read_message(item: JsonObject, reading: Reading) -> list[Block]:
     """One text per part. What is said of the item stands on the first; the others know their place."""
     content = item.get("content")
-    about = _about_message(item, position, reading)
+    about = _about_message(item, reading)
     if isinstance(content, str):
         return [Text(content, extras=as_extras(NAME, {**about, "string": True}))]
     if not content or not isinstance(content, list) or not all(map(_is_text, content)):
@@ -50,9 +50,9 @@ def read_message(item: JsonObject, position: int, reading: Reading) -> list[Bloc
     return blocks
 
 
-def _about_message(item: JsonObject, position: int, reading: Reading) -> JsonObject:
+def _about_message(item: JsonObject, reading: Reading) -> JsonObject:
     about: JsonObject = {
-        "id": reading.id_of(item, "msg", position),
+        "id": id_of(item),
         "status": reading.status_of(item),
         "phase": item.get("phase"),
         "item": leftover(item, _MESSAGE_FIELDS) or None,
@@ -87,7 +87,7 @@ def read_call(item: JsonObject, position: int, reading: Reading) -> ToolCall:
     name = item.get("name")
     name = name if isinstance(name, str) else ""
     fields = leftover(item, _CALL_FIELDS)
-    found, status = reading.id_of(item, "fc", position), reading.status_of(item)
+    found, status = id_of(item), reading.status_of(item)
     if found is not None:
         fields["id"] = found
     if status is not None:

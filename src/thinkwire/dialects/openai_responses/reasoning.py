@@ -6,7 +6,7 @@ from typing import Any
 
 from thinkwire.dialects.common import as_extras, own
 from thinkwire.dialects.openai_responses.names import ENCRYPTED, ITEM, NAME
-from thinkwire.dialects.openai_responses.reading import Reading
+from thinkwire.dialects.openai_responses.reading import id_of
 from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.messages import Form, Seal, Thinking
 
@@ -18,7 +18,7 @@ _FIELDS = frozenset({"type", "id", "summary", "content", "encrypted_content", "s
 _MARKS = frozenset({"id", "parts", "summary", "content"})
 
 
-def read_reasoning(item: JsonObject, position: int, reading: Reading, shown: Form | None = None) -> Thinking:
+def read_reasoning(item: JsonObject, shown: Form | None = None) -> Thinking:
     """The item as thinking. Raw text wins over a summary, unless `shown` says what was streamed already."""
     raw, said = _texts(item.get("content")), _texts(item.get("summary"))
     if shown is None or shown == "hidden":
@@ -32,9 +32,10 @@ def read_reasoning(item: JsonObject, position: int, reading: Reading, shown: For
         fields[field] = item[field]
     if item.get(other):
         fields[other] = item[other]
-    seal = _read_seal(item, reading.id_of(item, "rs", position), raw=shown == "full")
+    found = id_of(item)
+    seal = _read_seal(item, found, raw=shown == "full")
     if any(texts) or seal is None or seal.scheme != ITEM:
-        fields.update(_read_id(item, reading.id_of(item, "rs", position), sealed=seal is not None))
+        fields.update(_read_id(item, found, sealed=seal is not None))
     if item.get("status") is not None:
         fields["status"] = item["status"]
     return Thinking(

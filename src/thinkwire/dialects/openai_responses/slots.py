@@ -150,7 +150,7 @@ class SlotDecoder(FrameDecoder):
             return read_item(item, slot.position, self._reading)
         growing = slot.growing.get(0)
         shown = growing.block.form if growing is not None and isinstance(growing.block, Thinking) else None
-        return [read_reasoning(item, slot.position, self._reading, shown)]
+        return [read_reasoning(item, shown)]
 
     def _settle(self, slot: Slot, place: int, block: Block) -> None:
         growing = slot.growing.get(place)

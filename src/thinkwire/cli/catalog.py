@@ -1,0 +1,26 @@
+"""The catalog that commands use: the package's tables, and the user's own on top."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from thinkwire.catalog import Catalog, default_catalog
+from thinkwire.errors import ConfigError
+
+
+def the_catalog(overlay: str | None = None) -> Catalog:
+    """The catalog with the table named here, in $THINKWIRE_MODELS, or in the configuration folder."""
+    named = overlay or os.environ.get("THINKWIRE_MODELS")
+    path = Path(named) if named else Path(click.get_app_dir("thinkwire")) / "models.toml"
+    if not path.exists():
+        if named:
+            raise ConfigError(f"there is no table of models at {path}")
+        return default_catalog()
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return default_catalog().with_table(text, str(path))
