@@ -56,11 +56,9 @@ def silent_losses(before: Counter[Thing], after: Counter[Thing], notes: Iterable
 
 def of_request(request: Request) -> Counter[Thing]:
     things: Counter[Thing] = Counter()
-    for block in request.system:
+    blocks: list[Block] = [*request.system, *(block for turn in request.turns for block in turn.blocks)]
+    for block in blocks:
         things.update(_of_block(block))
-    for turn in request.turns:
-        for block in turn.blocks:
-            things.update(_of_block(block))
     for tool in request.tools:
         things.update(_of_tool(tool))
     things.update(_settings(request))
@@ -131,6 +129,6 @@ def _of_seal(seal: Seal | None) -> Iterator[Thing]:
 
 def _arguments(arguments: str) -> Any:
     try:
-        return json.dumps(json.loads(arguments or "{}"), sort_keys=True)
+        return json.dumps(json.loads(arguments.strip() or "{}"), sort_keys=True)
     except ValueError:
         return arguments

@@ -211,7 +211,7 @@ answers = st.builds(
 
 
 def _finished(block: object) -> object:
-    return msgspec.structs.replace(block, interrupted=False) if isinstance(block, Thinking) else block  # type: ignore[type-var]
+    return msgspec.structs.replace(block, interrupted=False) if isinstance(block, Thinking) else block
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -230,3 +230,17 @@ def test_nothing_in_an_answer_is_lost_silently(name: str, answer: Answer) -> Non
     wire = b"".join([*(encoder.feed(event) for event in events_of(answer)), encoder.close()])
     arrived = collect([*decoder.feed(wire), *decoder.close()])
     assert inventory.silent_losses(before, inventory.of_answer(arrived), encoder.notes) == []
+
+
+def test_fields_that_only_the_source_knows_are_named() -> None:
+    cached = {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}
+    body = {
+        "model": "m",
+        "metadata": {"user_id": "u"},
+        "messages": [{"role": "user", "content": [cached, cached]}],
+    }
+    request = dialects.get("anthropic").decode_request(body)
+    assert dialects.get("anthropic").encode_request(request).notes == ()
+    notes = dialects.get("gemini").encode_request(request).notes
+    assert [note.detail["fields"] for note in notes] == [["metadata"], ["cache_control"]]
+    assert "2 times" in notes[1].message

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from thinkwire.errors import MalformedInput
@@ -31,16 +32,61 @@ def own(extras: Extras, dialect: str) -> JsonObject:
 
 
 def foreign_fields(request: Request, dialect: str) -> list[Note]:
-    """One Note per other dialect whose request fields this one cannot say."""
+    """Notes on what only another dialect knows: fields of the request, and fields inside it."""
+    inside: dict[str, Counter[str]] = {}
+    for extras in _extras_inside(request):
+        for name, fields in extras.items():
+            if name != dialect:
+                inside.setdefault(name, Counter()).update(_said(fields))
     return [
-        Note(
-            "field.dropped",
-            f"{', '.join(sorted(fields))}: only {name} knows this; not sent to {dialect}",
-            detail={"dialect": name, "fields": sorted(fields)},
-        )
-        for name, fields in request.extras.items()
-        if name != dialect and fields
+        *(
+            _foreign(name, fields, dialect)
+            for name, fields in request.extras.items()
+            if name != dialect and fields
+        ),
+        *(_foreign_inside(name, fields, dialect) for name, fields in inside.items() if fields),
     ]
+
+
+_MARKS = frozenset(
+    {
+        *("id", "no_id", "type", "no_type", "role", "status", "string", "part", "parts", "item", "input"),
+        *("summary", "content", "response"),
+    }
+)
+"""Extras that remember a native form or identity; without them nothing is said less."""
+
+
+def _said(fields: JsonObject) -> list[str]:
+    return [key for key in fields if key not in _MARKS and not key.startswith("_")]
+
+
+def _extras_inside(request: Request) -> Iterator[Extras]:
+    for text in request.system:
+        yield text.extras
+    for turn in request.turns:
+        yield turn.extras
+        for block in turn.blocks:
+            if not isinstance(block, Opaque):
+                yield block.extras
+    for tool in request.tools:
+        if not isinstance(tool, Opaque):
+            yield tool.extras
+
+
+def _foreign(name: str, fields: JsonObject, dialect: str) -> Note:
+    listed = sorted(fields)
+    message = f"{', '.join(listed)}: only {name} knows this; not sent to {dialect}"
+    return Note("field.dropped", message, detail={"dialect": name, "fields": listed})
+
+
+def _foreign_inside(name: str, fields: Counter[str], dialect: str) -> Note:
+    listed = sorted(fields)
+    times = f" ({fields.total()} times)" if fields.total() > 1 else ""
+    message = (
+        f"{', '.join(listed)} inside the conversation{times}: only {name} knows this; not sent to {dialect}"
+    )
+    return Note("field.dropped", message, detail={"dialect": name, "fields": listed, "inside": True})
 
 
 def arguments_object(arguments: str) -> tuple[JsonObject, Note | None]:
