@@ -126,6 +126,10 @@ def _table(d: str) -> Iterator[Sample]:
         answer(d, thought(d, "a"), redacted, thought(d, "b", PROOF_2), said(d, "c")),
         ("anthropic",),
     )
+    signed = Thinking("Hm.", form="summary", seal=Seal("gemini.thought", PROOF))
+    yield Sample("signed thinking", answer(d, signed, said(d, "Done.")), ("gemini",))
+    empty = Thinking(form="hidden", seal=Seal("gemini.thought", PROOF))
+    yield Sample("only a signature for thinking", answer(d, empty, said(d, "Done.")), ("gemini",))
     foreign = Thinking("Hm, hm.", seal=Seal(FOREIGN[d], PROOF))
     yield Sample("thinking of another maker", answer(d, foreign, said(d, "Done.")))
     unread = Thinking(form="hidden", seal=Seal(FOREIGN[d], PROOF))

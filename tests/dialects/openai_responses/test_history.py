@@ -19,6 +19,8 @@ from tests.dialects.openai_responses.wire import (
     there_and_back,
     turns_of,
 )
+from thinkwire.dialects.openai_responses import OPENAI_RESPONSES
+from thinkwire.events import Answer
 from thinkwire.messages import Document, Image, Opaque, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 
 USER = {"role": "user", "content": "Hi"}
@@ -272,3 +274,42 @@ def test_a_system_turn_in_mid_conversation_keeps_its_place_and_name() -> None:
     items, notes = items_of(Turn("user", (Text("Hi"),)), Turn("system", (Text("Now in French."),)))
     assert items == [USER, {"role": "system", "content": "Now in French."}]
     assert notes == []
+
+
+def test_ids_that_we_made_up_are_nobodys_when_a_client_sends_them_back() -> None:
+    said = (Thinking("Hm.", seal=SIGNED), Text("Hi"), ToolCall("call_1", "look", "{}"))
+    output = OPENAI_RESPONSES.encode_response(Answer(Turn("assistant", said), "tool_calls")).body["output"]
+    assert all(item["id"] for item in output)
+    (turn,) = turns_of(*output)
+    thinking, text, asked = turn.blocks
+    assert thinking == Thinking("Hm.", form="summary")
+    assert "id" not in {**text.extras["openai_responses"], **asked.extras["openai_responses"]}  # type: ignore[union-attr]
+    items, notes = items_of(turn)
+    assert [item["type"] for item in items] == ["message", "function_call"]
+    assert notes == ["thinking.dropped"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "role"),
+    [
+        ("computer_call_output", "user"),
+        ("custom_tool_call_output", "user"),
+        ("mcp_approval_response", "user"),
+        ("item_reference", "user"),
+        ("configuration_update", "user"),
+        ("program_output", "assistant"),
+        ("web_search_call", "assistant"),
+        ("mcp_list_tools", "assistant"),
+        ("compaction", "assistant"),
+        ("unheard_of", "assistant"),
+    ],
+)
+def test_whose_side_an_unknown_item_is_on(kind: str, role: str) -> None:
+    assert [turn.role for turn in turns_of({"type": kind, "id": "x"})] == [role]
+
+
+@pytest.mark.parametrize("lengths", [[1, 1], [3, 99], [], "ab", [-1, 4], [None]])
+def test_lengths_of_parts_that_do_not_fit_the_text_are_ignored(lengths: Any) -> None:
+    thinking = Thinking("a new text", form="summary", seal=ENCRYPTED, extras=native(parts=lengths))
+    ((item,), _) = items_of(Turn("assistant", (thinking,)))
+    assert item["summary"] == [{"type": "summary_text", "text": "a new text"}]

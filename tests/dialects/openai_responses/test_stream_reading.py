@@ -351,6 +351,19 @@ def test_places_that_are_all_the_same() -> None:
     assert answer.turn.blocks == blocks_of(first, second)
 
 
+def test_a_place_that_is_used_again_without_a_word() -> None:
+    answer = read(
+        CREATED,
+        ADDED,
+        text_delta("a"),
+        done(0, **message("a")),
+        text_delta("b", item_id="msg_b"),
+        done(0, **message("b", "msg_b")),
+        completed(),
+    )
+    assert answer.turn.blocks == blocks_of(message("a"), message("b", "msg_b"))
+
+
 def test_no_places_at_all() -> None:
     stream = [ADDED, text_delta("Hi"), done(0, **message("Hi"))]
     bare = [{key: value for key, value in event.items() if key != "output_index"} for event in stream]
