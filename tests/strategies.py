@@ -89,7 +89,9 @@ def usages(draw: st.DrawFn) -> Usage:
 
 answers = st.builds(
     Answer,
-    turn=st.builds(Turn, role=st.just("assistant"), blocks=model_blocks, origin=st.none() | origins),
+    turn=st.builds(
+        Turn, role=st.just("assistant"), blocks=model_blocks, origin=st.none() | origins, extras=extras
+    ),
     finish=st.sampled_from(["stop", "tool_calls", "length", "continue", "refusal", "error", "cancelled"]),
     usage=st.none() | usages(),
     extras=extras,

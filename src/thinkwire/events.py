@@ -57,6 +57,9 @@ class Finished(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event
     reason: FinishReason
     usage: Usage | None = None
     extras: Extras = {}
+    """Native fields of the answer."""
+    turn: Extras = {}
+    """Native fields of the message in it."""
 
 
 class Failed(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="failed"):
@@ -155,7 +158,7 @@ class Collector:
         blocks = tuple(self._blocks[index].value() for index in sorted(self._blocks))
         end = finished or failed
         return Answer(
-            turn=Turn("assistant", blocks, origin=origin),
+            turn=Turn("assistant", blocks, origin=origin, extras=finished.turn if finished else {}),
             finish=finished.reason if finished else None,
             usage=end.usage if end else None,
             notes=tuple(self._notes),
@@ -183,7 +186,7 @@ def events_of(answer: Answer) -> Iterator[Event]:
     if answer.failure is not None:
         yield Failed(answer.failure, usage=answer.usage)
     elif answer.finish is not None:
-        yield Finished(answer.finish, usage=answer.usage)
+        yield Finished(answer.finish, usage=answer.usage, turn=answer.turn.extras)
 
 
 def _block_events(index: int, block: Block) -> Iterator[Event]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from thinkwire.catalog import Facts
 from thinkwire.cli.catalog import the_catalog
 from thinkwire.cli.io import designed_errors, write_json
 from thinkwire.errors import ConfigError
+from thinkwire.prices import context_of, price_of
 from thinkwire.reasoning.target import find_target
 
 UNKNOWN = "?"
@@ -25,7 +27,7 @@ _COLUMNS: list[tuple[str, Callable[[Facts], str]]] = [
     ("default", lambda facts: facts.default or UNKNOWN),
     ("shows", lambda facts: facts.visible),
     ("replay", lambda facts: facts.replay),
-    ("context", lambda facts: _count(facts.context)),
+    ("context", lambda facts: _count(context_of(facts))),
     ("output", lambda facts: _count(facts.max_output)),
     ("$ in/out", lambda facts: _price(facts)),
     ("released", lambda facts: str(facts.released or UNKNOWN)),
@@ -60,7 +62,7 @@ def models(model: str | None, provider: str | None, overlay: str | None, as_json
             raise ConfigError(f"no provider {provider!r}; there are {', '.join(catalog.providers())}")
         if as_json:
             for facts in rows:
-                write_json(facts)
+                write_json(_as_dict(facts))
         else:
             _table(rows)
 
@@ -83,7 +85,7 @@ def _table(rows: list[Facts]) -> None:
 
 
 def _show_one(facts: Facts, by: str, as_json: bool) -> None:
-    shown: dict[str, Any] = {**msgspec.to_builtins(facts), "matched": by}
+    shown: dict[str, Any] = {**_as_dict(facts), "matched": by}
     if as_json:
         write_json(shown)
         return
@@ -92,11 +94,17 @@ def _show_one(facts: Facts, by: str, as_json: bool) -> None:
         click.echo(f"{name:<{width}}  {value}")
 
 
+def _as_dict(facts: Facts) -> dict[str, Any]:
+    price = price_of(facts, datetime.date.today())
+    return {**msgspec.to_builtins(facts), "context": context_of(facts), "price": msgspec.to_builtins(price)}
+
+
 def _count(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
 
 
 def _price(facts: Facts) -> str:
-    if facts.price_input is None or facts.price_output is None:
+    price = price_of(facts, datetime.date.today())
+    if price.input is None or price.output is None:
         return UNKNOWN
-    return f"{facts.price_input:g}/{facts.price_output:g}"
+    return f"{price.input:g}/{price.output:g}"

@@ -36,6 +36,8 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     aliases: tuple[str, ...] = ()
     quirks: Quirks = USUAL
     """How its chat dialect differs."""
+    prices: str | None = None
+    """Its name in the price data, where that is another."""
     source: str
 
     def route(self, dialect: str) -> Route | None:

@@ -186,11 +186,6 @@ WRITTEN: dict[str, tuple[Block, JsonObject, list[str]]] = {
         {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
         ["seal.dropped"],
     ),
-    "another dialect's extras": (
-        Text("a", extras={"anthropic": {"cache_control": {}}}),
-        {"text": "a"},
-        ["field.dropped"],
-    ),
     "broken arguments": (
         ToolCall("c", "f", "{oops"),
         {"functionCall": {"id": "c", "name": "f", "args": {"invalid_arguments": "{oops"}}},

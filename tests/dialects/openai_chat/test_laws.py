@@ -169,7 +169,9 @@ def requests(draw: st.DrawFn) -> Request:
     turns: list[Turn] = []
     for _ in range(draw(st.integers(0, 3))):
         answered = draw(st.lists(results, max_size=2)) if turns else []
-        turns.append(Turn("user", (*answered, *draw(users)), extras=draw(native(name=names))))
+        asked = draw(users)
+        extras = draw(native(name=names)) if asked or not answered else {}
+        turns.append(Turn("user", (*answered, *asked), extras=extras))
         turns.append(Turn("assistant", draw(spoken | refused), extras=draw(native(prefix=st.booleans()))))
         if draw(st.booleans()):
             turns.append(

@@ -41,6 +41,7 @@ class BlockDecoder(FrameDecoder):
         self._head = ""
         self._tag: str | None = None
         self._in_thought = False
+        """Gemini's thought has been opened; the answer will begin with its closing tag."""
 
     def _say(self, kind: str, text: str) -> None:
         if self._kind != kind:
@@ -124,6 +125,9 @@ class BlockDecoder(FrameDecoder):
 
     def _content(self, value: Any) -> None:
         if type(value) is str:
+            if self._in_thought:
+                self._in_thought = False
+                value = value.removeprefix("</thought>")
             if value:
                 self._text(value)
         elif type(value) is list:
@@ -244,7 +248,7 @@ class BlockDecoder(FrameDecoder):
         seal, rest = google.read_signature(extra)
         if seal is None:
             return
-        unsigned = (call for call in self._calls.all if call.seal is None)
+        unsigned = (call for call in self._calls.all if call.signable)
         call = next(unsigned, None) if calls or self._kind != "text" else None
         if call is not None:
             call.sign(seal, rest)
@@ -268,13 +272,6 @@ class BlockDecoder(FrameDecoder):
             self._think([(inline.GOOGLE, thought)])
         if answer:
             self._say("text", answer)
-
-    def _after_thought(self, value: Any) -> Any:
-        """The answer after such a thought begins with the closing tag."""
-        if self._in_thought and type(value) is str:
-            self._in_thought = False
-            return value.removeprefix("</thought>")
-        return value
 
     def _salvage(self) -> None:
         """The answer broke off: what was held back is shown, and stays open."""

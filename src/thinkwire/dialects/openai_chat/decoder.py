@@ -236,7 +236,7 @@ class StreamDecoder(BlockDecoder):
         if extra is not None and google.is_thought(extra):
             self._google_thought(content)
         elif content:
-            self._content(self._after_thought(content))
+            self._content(content)
         refusal = delta.get("refusal")
         if type(refusal) is str and refusal:
             self._say("refusal", refusal)

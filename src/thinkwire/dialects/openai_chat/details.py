@@ -103,6 +103,9 @@ class _Entry:
 
     def merge(self, raw: JsonObject) -> str:
         key, text = _readable(raw)
+        if not self.size and not self.opaque:
+            # It said nothing yet. What now comes is the entry itself.
+            self.fields = raw | {name: value for name, value in self.fields.items() if raw.get(name) is None}
         for name, value in raw.items():
             if name != key and (value is not None or name not in self.fields):
                 self.fields[name] = value

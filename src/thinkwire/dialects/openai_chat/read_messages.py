@@ -206,7 +206,7 @@ def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:
         return blocks
     for wanted in (ToolCall, Text):
         for index, block in enumerate(blocks):
-            if isinstance(block, Text | ToolCall) and type(block) is wanted and block.seal is None:
+            if isinstance(block, Text | ToolCall) and type(block) is wanted and not _is_placed(block):
                 del native[google.FIELD]
                 extras = keep(block.extras.get(NAME, {}) | {google.FIELD: extra}, at="message")
                 changed: Block
@@ -216,6 +216,10 @@ def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:
                     changed = ToolCall(block.id, block.name, block.arguments, seal=seal, extras=extras)
                 return [*blocks[:index], changed, *blocks[index + 1 :]]
     return blocks
+
+
+def _is_placed(block: Text | ToolCall) -> bool:
+    return block.seal is not None or google.FIELD in block.extras.get(NAME, {})
 
 
 def _has_media(content: tuple[Block, ...]) -> bool:

@@ -63,6 +63,11 @@ class Call:
         native = self._native | ({google.FIELD: self._extra} if self._extra else {})
         return keep(native, legacy=self.legacy or None, at=self._at)
 
+    @property
+    def signable(self) -> bool:
+        """Whether a signature of the message can be kept with this call."""
+        return self.seal is None and not self._extra
+
     def sign(self, seal: Seal, extra: JsonObject) -> None:
         """A signature that stands on the message, not on the call."""
         self.seal, self._extra, self._at = seal, extra, "message"
@@ -137,7 +142,7 @@ class ToolCalls:
         index = entry.get("index")
         slot = index if type(index) is int else None
         call = self._find(entry, function, slot)
-        if call in beside and _word(function.get("name")):
+        if call in beside and _name(entry, function):
             call = None
         new = call is None
         if call is None:
@@ -160,14 +165,13 @@ class ToolCalls:
         return self._legacy, new
 
     def _find(self, entry: JsonObject, function: JsonObject, slot: int | None) -> Call | None:
-        id_, name = _word(entry.get("id")), _word(function.get("name"))
-        if slot is None:
-            known = next((call for call in self.all if id_ and call.id == id_), None)
-            if known is not None:
-                return known
-            call = self.all[-1] if self.all else None
-        else:
+        id_, name = _word(entry.get("id")), _name(entry, function)
+        if slot is not None:
             call = self._slots.get(slot)
+        elif id_ and any(call.id for call in self.all):
+            return next((call for call in self.all if call.id == id_), None)
+        else:
+            call = self.all[-1] if self.all else None
         if call is None or _is_another(call, id_, name):
             return None
         return call
@@ -183,9 +187,14 @@ def _is_another(call: Call, id_: str, name: str) -> bool:
         return False
     if id_ and call.id:
         return id_ != call.id
-    if not call.parts:
+    if not call.parts or not call.name:
         return False
     return name != call.name or call.is_over()
+
+
+def _name(entry: JsonObject, function: JsonObject) -> str:
+    custom = entry.get("custom")
+    return _word(function.get("name")) or (_word(custom.get("name")) if type(custom) is dict else "")
 
 
 def _word(value: Any) -> str:

@@ -89,7 +89,9 @@ class AssistantWriter:
             return
         if field == "content":
             self._parts.append(write_thinking(block))
-        elif field.startswith("tag:"):
+            return
+        self._beside |= fields(block.extras)
+        if field.startswith("tag:"):
             self._frame = self._frame if self._tagged else inline.frame_of(block, field)
             self._tagged.append(block.text)
         else:

@@ -1,0 +1,60 @@
+"""The book of lessons: what providers' refusals taught, kept in a file until it is too old to believe."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from thinkwire.catalog import Facts
+from thinkwire.reasoning.recovery import Lesson
+
+_decode = msgspec.json.Decoder(Lesson).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class LessonBook:
+    """One JSON object per line. Lines that cannot be read are passed over and left where they are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, lesson: Lesson) -> None:
+        """Appends in one write, so that several processes can learn at once."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, _encode(lesson) + b"\n")
+        finally:
+            os.close(descriptor)
+
+    def lessons(self, now: float) -> list[Lesson]:
+        """Those that are still believed, oldest first."""
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        return [lesson for lesson in map(_lesson, lines) if lesson is not None and lesson.expires > now]
+
+    def corrected(self, facts: Facts, now: float) -> Facts:
+        """The facts with everything that was learnt about this model at this provider."""
+        for lesson in self.lessons(now):
+            if (lesson.provider, lesson.model) == (facts.provider, facts.id):
+                facts = _applied(lesson, facts)
+        return facts
+
+
+def _lesson(line: bytes) -> Lesson | None:
+    try:
+        return _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _applied(lesson: Lesson, facts: Facts) -> Facts:
+    """A lesson that an older version learnt may no longer fit; then the facts stand."""
+    try:
+        return lesson.applied(facts)
+    except msgspec.ValidationError:
+        return facts

@@ -1,0 +1,77 @@
+"""What a token costs: from the maintained price data (`thinkwire[prices]`), else from our tables."""
+
+from __future__ import annotations
+
+import datetime
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from thinkwire.catalog import Facts
+from thinkwire.providers import find_provider
+
+
+class Price(msgspec.Struct, frozen=True):
+    """US dollars for a million tokens, at the first tier; None where nobody knows."""
+
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+    source: str = "unknown"
+
+
+def price_of(facts: Facts, day: datetime.date) -> Price:
+    """The price of a model on a day."""
+    known = _maintained(facts, day)
+    if known is not None:
+        return known
+    if facts.price_input is None and facts.price_output is None:
+        return Price()
+    return Price(facts.price_input, facts.price_output, source=facts.source)
+
+
+def context_of(facts: Facts) -> int | None:
+    """The context window: the maintained data's where it has one, else ours."""
+    model = _model(facts.provider, facts.id)
+    return getattr(model, "context_window", None) or facts.context
+
+
+def _maintained(facts: Facts, day: datetime.date) -> Price | None:
+    model = _model(facts.provider, facts.id)
+    if model is None:
+        return None
+    prices = model.get_prices(datetime.datetime.combine(day, datetime.time(), datetime.UTC))
+    return Price(
+        _base(prices.input_mtok),
+        _base(prices.output_mtok),
+        _base(prices.cache_read_mtok),
+        _base(prices.cache_write_mtok),
+        source="genai-prices",
+    )
+
+
+def _base(price: Any) -> float | None:
+    return None if price is None else float(getattr(price, "base", price))
+
+
+@cache
+def _model(provider: str, name: str) -> Any:
+    snapshot = _snapshot()
+    service = find_provider(provider)
+    if snapshot is None or service is None:
+        return None
+    try:
+        return snapshot.find_provider_model(name, None, service.prices or service.name, None)[1]
+    except LookupError:
+        return None
+
+
+@cache
+def _snapshot() -> Any:
+    try:
+        from genai_prices import data_snapshot
+    except ImportError:
+        return None
+    return data_snapshot.get_snapshot()
