@@ -44,7 +44,15 @@ def measure(extras: Extras | None = None, **reported: Any) -> tuple[Usage, tuple
     usage = Usage(**known, extras=extras or {})
     if not odd:
         return usage, ()
-    return usage, (Note("usage.impossible", "; ".join(odd), detail={"reported": reported}),)
+    return usage, (
+        Note(
+            "usage.impossible",
+            "; ".join(odd),
+            detail={
+                "reported": {name: _shown(value) for name, value in reported.items() if value is not None}
+            },
+        ),
+    )
 
 
 def _counts(reported: dict[str, Any]) -> tuple[dict[str, int | None], list[str]]:
@@ -59,8 +67,12 @@ def _counts(reported: dict[str, Any]) -> tuple[dict[str, int | None], list[str]]
         if type(value) is int and value >= 0:
             known[name] = value
         else:
-            odd.append(f"{name} was reported as {str(value)[:40]}")
+            odd.append(f"{name} was reported as {_shown(value)}")
     return known, odd
+
+
+def _shown(value: Any) -> str:
+    return f"{value}"[:40] if isinstance(value, str | int | float) else f"a {type(value).__name__}"
 
 
 def _derive_input(known: dict[str, int | None], odd: list[str]) -> None:

@@ -79,3 +79,12 @@ def test_impossible_counts_are_said_and_not_repaired() -> None:
 def test_the_total_is_unknown_while_a_side_is() -> None:
     assert Usage(input_total=3).total is None
     assert Usage(input_total=3, output_total=4).total == 7
+
+
+def test_any_depth_of_nonsense_is_only_nonsense() -> None:
+    deep: list[object] = []
+    for _ in range(10_000):
+        deep = [deep]
+    usage, (note,) = measure(output_total=deep)
+    assert usage.output_total is None
+    assert note.message == "output_total was reported as a list"

@@ -173,10 +173,15 @@ def _message(outer: JsonObject, inner: JsonObject, value: Any) -> str:
 
 
 def _detail(item: Any) -> str:
+    """One of the complaints that FastAPI lists."""
+    if isinstance(item, str):
+        return item
     if not isinstance(item, dict):
-        return str(item)
-    place = ".".join(str(step) for step in item.get("loc") or ())
-    return f"{place}: {item.get('msg', '')}" if place else str(item.get("msg", item))
+        return ""
+    place = item.get("loc")
+    steps = [str(step) for step in place if isinstance(step, str | int)] if isinstance(place, list) else []
+    words = item.get("msg") if isinstance(item.get("msg"), str) else ""
+    return f"{'.'.join(steps)}: {words}" if steps else f"{words}"
 
 
 def _codes(outer: JsonObject, inner: JsonObject) -> list[str]:
