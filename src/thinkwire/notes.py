@@ -34,6 +34,15 @@ NoteCode = Literal[
     "tool_choice.degraded",  # the model refuses a forced tool call
     "prefill.closed",  # the model refuses to continue an assistant's words
     "route.changed",  # another API of the same provider was taken
+    "thinking.dormant",  # another origin's thinking stays in the conversation and is not sent
+    "thinking.carried",  # another origin's thinking goes along as plain text, because it was asked for
+    "thinking.stripped",  # thinking is left out because the settings say so
+    "replay.refusable",  # the settings leave out thinking that the provider will ask for
+    "replay.thinking_off",  # a tool loop begun without this model's thinking goes on without it
+    "seal.placeholder",  # the vendor's documented stand-in for a signature that cannot be there
+    "tool_result.added",  # a call without a result got one that says so
+    "tool_result.dropped",  # a result without its call
+    "turn.dropped",  # nothing that can be sent was left of a turn
     "text.repaired",  # characters that no JSON can carry were replaced
 ]
 

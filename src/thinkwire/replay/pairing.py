@@ -1,0 +1,107 @@
+"""Calls and results that belong together, and turns that a provider can read."""
+
+from __future__ import annotations
+
+import msgspec
+
+from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
+from thinkwire.notes import Note
+
+NO_RESULT = "The call was interrupted; there is no result."
+
+
+def paired(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
+    """Every call has its result in the next turn, every result its call in the turn before."""
+    result: list[Turn] = []
+    waiting: dict[str, ToolCall] = {}
+    for turn in turns:
+        if turn.role == "user":
+            turn = _answering(turn, waiting, notes)
+            waiting = {}
+        elif turn.role == "assistant":
+            if waiting:
+                result.append(_closing(waiting, notes))
+            waiting = {call.id: call for call in turn.tool_calls}
+        if turn.blocks:
+            result.append(turn)
+    return tuple(result)
+
+
+def _answering(turn: Turn, waiting: dict[str, ToolCall], notes: list[Note]) -> Turn:
+    """A user's turn with exactly the results that are waited for, first of all."""
+    results: list[Block] = []
+    rest: list[Block] = []
+    answered: set[str] = set()
+    for block in turn.blocks:
+        if not isinstance(block, ToolResult):
+            rest.append(block)
+        elif block.call_id in waiting and block.call_id not in answered:
+            answered.add(block.call_id)
+            results.append(block)
+        else:
+            notes.append(Note("tool_result.dropped", f"a result for {block.call_id}, which nobody called"))
+    missing = [call for call_id, call in waiting.items() if call_id not in answered]
+    results += [_no_result(call, notes) for call in missing]
+    blocks = (*results, *rest)
+    return turn if blocks == turn.blocks else msgspec.structs.replace(turn, blocks=blocks)
+
+
+def _closing(waiting: dict[str, ToolCall], notes: list[Note]) -> Turn:
+    return Turn("user", tuple(_no_result(call, notes) for call in waiting.values()))
+
+
+def _no_result(call: ToolCall, notes: list[Note]) -> ToolResult:
+    notes.append(Note("tool_result.added", f"the call of {call.name} has no result; it is told so"))
+    return ToolResult(call.id, (Text(NO_RESULT),), name=call.name, failed=True)
+
+
+def merged(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Neighbours of the same side and origin are one turn; the results of the user's side come first."""
+    result: list[Turn] = []
+    for turn in turns:
+        last = result[-1] if result else None
+        if last is None or turn.role == "system" or not _joins(last, turn):
+            result.append(turn)
+            continue
+        blocks = last.blocks + turn.blocks
+        if turn.role == "user":
+            blocks = tuple(sorted(blocks, key=lambda block: not isinstance(block, ToolResult)))
+        result[-1] = msgspec.structs.replace(last, blocks=blocks)
+    return tuple(result)
+
+
+def _joins(first: Turn, second: Turn) -> bool:
+    return first.role == second.role and first.origin == second.origin and first.extras == second.extras
+
+
+def without_empty(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
+    """No empty text without a seal, and no turn in which nothing is left."""
+    result = []
+    for index, turn in enumerate(turns):
+        blocks = tuple(block for block in turn.blocks if not _is_empty(block))
+        if not blocks and turn.blocks:
+            notes.append(Note("turn.dropped", f"nothing that can be sent is left of turn {index}"))
+            continue
+        result.append(
+            turn if len(blocks) == len(turn.blocks) else msgspec.structs.replace(turn, blocks=blocks)
+        )
+    return tuple(result)
+
+
+def _is_empty(block: Block) -> bool:
+    return isinstance(block, Text) and not block.text.strip() and block.seal is None
+
+
+def without_broken(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
+    """An interrupted answer keeps its words; its half thought and half call are not sent."""
+    return tuple(_unbroken(turn, notes) for turn in turns)
+
+
+def _unbroken(turn: Turn, notes: list[Note]) -> Turn:
+    blocks = tuple(
+        block for block in turn.blocks if not (isinstance(block, Thinking | ToolCall) and block.interrupted)
+    )
+    if len(blocks) == len(turn.blocks):
+        return turn
+    notes.append(Note("block.dropped", "what an interrupted answer had not finished is not sent"))
+    return msgspec.structs.replace(turn, blocks=blocks)

@@ -1,0 +1,51 @@
+"""Strip and include: what the settings leave of a conversation's thinking, before any vendor is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from thinkwire.messages import Thinking, ToolResult, Turn
+
+Strip = Literal["none", "allButLast", "all"]
+
+
+class ReplaySettings(msgspec.Struct, frozen=True):
+    """The settings about earlier thinking. `include` None is `auto`: what the model's contract wants."""
+
+    strip: Strip = "none"
+    include: bool | None = None
+    carry: Literal["none", "text"] = "none"
+    """What becomes of another origin's thinking: it sleeps, or goes along as plain text."""
+
+
+def without_thinking(turn: Turn, unwanted: Callable[[Thinking], bool] = lambda block: True) -> Turn:
+    """The turn without the thinking that is unwanted; the same turn when there is none."""
+    blocks = tuple(block for block in turn.blocks if not (isinstance(block, Thinking) and unwanted(block)))
+    return turn if len(blocks) == len(turn.blocks) else msgspec.structs.replace(turn, blocks=blocks)
+
+
+def thinks(turn: Turn) -> bool:
+    return any(isinstance(block, Thinking) for block in turn.blocks)
+
+
+def stripped(turns: tuple[Turn, ...], strip: Strip) -> tuple[Turn, ...]:
+    """`all` takes the thinking out of every turn, `allButLast` out of all but the last one that has any."""
+    if strip == "none":
+        return turns
+    keep = max((index for index, turn in enumerate(turns) if thinks(turn)), default=-1)
+    return tuple(
+        turn if strip == "allButLast" and index == keep else without_thinking(turn)
+        for index, turn in enumerate(turns)
+    )
+
+
+def current_turn(turns: tuple[Turn, ...]) -> int:
+    """Where the current exchange begins: after the last thing that a person said, tool results aside."""
+    for index in range(len(turns) - 1, -1, -1):
+        turn = turns[index]
+        if turn.role == "user" and any(not isinstance(block, ToolResult) for block in turn.blocks):
+            return index
+    return 0
