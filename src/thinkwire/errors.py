@@ -104,6 +104,8 @@ class ProviderError(ThinkwireError):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+        self.partial: Any = None
+        """The `Answer` as far as it had come, when it broke off on the way."""
 
 
 class AuthFailed(ProviderError):

@@ -21,6 +21,8 @@ class Started(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event"
     id: str | None = None
     model: str | None = None
     extras: Extras = {}
+    origin: Origin | None = None
+    """Who is answering, where somebody knows more than the wire says."""
 
 
 class BlockStarted(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="block_started"):
@@ -154,7 +156,9 @@ class Collector:
     def answer(self) -> Answer:
         started, finished, failed = self._started, self._finished, self._failed
         known = started.model is not None or started.id is not None
-        origin = Origin(model=started.model, response_id=started.id) if known else None
+        origin = started.origin
+        if origin is None and known:
+            origin = Origin(model=started.model, response_id=started.id)
         blocks = tuple(self._blocks[index].value() for index in sorted(self._blocks))
         end = finished or failed
         return Answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -153,7 +154,7 @@ def opt_int(obj: JsonObject, key: str, path: Path) -> int | None:
 
 def opt_number(obj: JsonObject, key: str, path: Path) -> float | None:
     value = obj.get(key)
-    if value is None or type(value) is float or type(value) is int:
+    if value is None or type(value) is int or (type(value) is float and math.isfinite(value)):
         return value
     raise bad((*path, key), "a number", value)
 

@@ -29,6 +29,7 @@ NoteCode = Literal[
     "reasoning.unknown_model",  # no row for this model; the newest rule of its family was used
     "reasoning.unknown_host",  # nobody knows this provider; no reasoning field was sent
     "reasoning.dynamic_budget",  # a long conversation made the budget smaller
+    "reasoning.learned",  # the provider refused; asked again by what that taught
     "max_tokens.raised",  # room for the thinking budget
     "sampling.dropped",  # the model refuses sampling parameters
     "tool_choice.degraded",  # the model refuses a forced tool call

@@ -89,6 +89,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     visible: Visible = "none"
     replay: Replay = "optional"
     refuses: tuple[Refusal, ...] = ()
+    temperature: tuple[float, float] | None = None
+    """The least and the highest that it takes, where that is not the usual range."""
     betas: tuple[str, ...] = ()
     """Values of the vendor's beta header that thinking between tool calls needs."""
     always_send: dict[str, object] = {}

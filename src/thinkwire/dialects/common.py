@@ -40,9 +40,9 @@ def foreign_fields(request: Request, dialect: str) -> list[Note]:
                 inside.setdefault(name, Counter()).update(_said(fields))
     return [
         *(
-            _foreign(name, fields, dialect)
+            _foreign(name, listed, dialect)
             for name, fields in request.extras.items()
-            if name != dialect and fields
+            if name != dialect and (listed := sorted(key for key in fields if not key.startswith("_")))
         ),
         *(_foreign_inside(name, fields, dialect) for name, fields in inside.items() if fields),
     ]
@@ -74,8 +74,7 @@ def _extras_inside(request: Request) -> Iterator[Extras]:
             yield tool.extras
 
 
-def _foreign(name: str, fields: JsonObject, dialect: str) -> Note:
-    listed = sorted(fields)
+def _foreign(name: str, listed: list[str], dialect: str) -> Note:
     message = f"{', '.join(listed)}: only {name} knows this; not sent to {dialect}"
     return Note("field.dropped", message, detail={"dialect": name, "fields": listed})
 

@@ -32,6 +32,7 @@ class Companions:
 
     def fit(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
         setting, request = self._with_room(setting, request)
+        request = self._in_range(request)
         refused = self._refused(setting)
         for kind, fields in _FIELDS.items():
             if kind in refused:
@@ -48,12 +49,17 @@ class Companions:
     def _refused(self, setting: Setting) -> set[str]:
         on = setting.on is True or (setting.on is None and self.facts.default not in (None, "off"))
         ending = "_when_thinking"
-        return {name.removesuffix(ending) for name in self.facts.refuses if on or not name.endswith(ending)}
+        refused = {
+            name.removesuffix(ending) for name in self.facts.refuses if on or not name.endswith(ending)
+        }
+        if self.facts.shape == "anthropic" and setting.budget is not None:
+            refused.add("forced_tools")  # a budget and a forced call are refused together on every model
+        return refused
 
     def _with_room(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
         """On the wire whose ceiling includes the thinking and must lie above its budget, it does."""
         budget, ceiling = setting.budget, request.max_tokens
-        if self.facts.shape != "anthropic" or not setting.on or budget is None:
+        if self.facts.shape not in ("anthropic", "openrouter") or not setting.on or budget is None:
             return setting, request
         if ceiling is not None and ceiling > budget:
             return setting, request
@@ -88,6 +94,20 @@ class Companions:
         )
         self.controls.update(dict.fromkeys(given, "suppressed"))
         return msgspec.structs.replace(request, **{name: () if name == "stop" else None for name in given})
+
+    def _in_range(self, request: Request) -> Request:
+        limits, asked = self.facts.temperature, request.temperature
+        if limits is None or asked is None:
+            return request
+        legal = min(max(asked, limits[0]), limits[1])
+        if legal == asked:
+            return request
+        message = (
+            f"{self.facts.id} takes temperatures from {limits[0]} to {limits[1]}; {asked} became {legal}"
+        )
+        self._note("field.changed", message)
+        self.controls["temperature"] = "adjusted"
+        return msgspec.structs.replace(request, temperature=legal)
 
     def _unforced(self, request: Request) -> Request:
         choice = request.tool_choice

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from thinkwire import dialects
 from thinkwire.notes import Note
+from thinkwire.providers.encoding import encode_for
 from thinkwire.reasoning.feedback import feedback
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.plan import Plan
@@ -38,15 +38,14 @@ def explain(
     plan, request = resolve(intent, target.found, given, circumstances or Circumstances())
     provider = target.provider
     dialect = plan.dialect or (provider.routes[0].dialect if provider else "openai-chat")
-    encode = dialects.get(dialect).encode_request
-    encoded = encode(request)
+    encoded = encode_for(provider, dialect, request)
     return Explanation(
         plan=plan,
         dialect=dialect,
         endpoint=provider.endpoint(dialect, target.model, stream=bool(request.stream)) if provider else None,
         headers={**(provider.headers if provider else {}), **plan.headers},
         body=merged(encoded.body, plan.patch),
-        untouched=encode(given).body,
+        untouched=encode_for(provider, dialect, given).body,
         notes=(*plan.notes, *encoded.notes),
         feedback=feedback(plan),
     )

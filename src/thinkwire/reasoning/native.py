@@ -19,11 +19,17 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "openrouter": ("reasoning", "reasoning_effort", "include_reasoning"),
     "thinking_type": ("thinking", "reasoning_effort"),
     "enable_thinking": ("enable_thinking", "thinking_budget", "reasoning_effort"),
-    "template_kwargs": ("chat_template_kwargs", "reasoning_effort"),
+    "template_kwargs": ("chat_template_kwargs.enable_thinking", "reasoning_effort"),
     "reasoning_enabled": ("reasoning", "reasoning_effort"),
     "think": ("think",),
 }
 """The native fields of each shape, as dotted paths into the body."""
+
+_OTHER_WIRES = ("anthropic", "responses", "gemini")
+CHAT_FIELDS = tuple(
+    dict.fromkeys(path for shape, paths in FIELDS.items() if shape not in _OTHER_WIRES for path in paths)
+)
+"""Everything that some server on the chat wire takes for a reasoning control."""
 
 
 def write(setting: Setting, facts: Facts, intent: Intent) -> Patch:

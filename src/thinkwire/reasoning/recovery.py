@@ -14,7 +14,7 @@ import msgspec
 
 from thinkwire.catalog import Budget, Facts
 from thinkwire.errors import Failure
-from thinkwire.reasoning.levels import parse_level
+from thinkwire.reasoning.levels import LADDER, native_word, parse_level
 from thinkwire.reasoning.plan import Plan
 
 Change = dict[str, Any]
@@ -68,7 +68,19 @@ def _accepted_words(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
     off = "none" if "none" in listed else None
     if not efforts:
         return {}
-    return {"efforts": _spelt_like(facts, efforts), "names": {}, "off": off}
+    spelt = _spelt_like(facts, efforts)
+    return {"efforts": spelt, "names": _downwards(spelt), "off": off}
+
+
+def _downwards(words: list[str]) -> dict[str, str]:
+    """For each level that is not among the words the strongest word below it, so that nothing grows."""
+    ranks = {word: _RANKS[word.lower()] for word in words}
+    names: dict[str, str] = {}
+    for level in LADDER:
+        rank = _RANKS[native_word(level)]
+        if rank not in ranks.values():
+            names[level] = max((w for w in words if ranks[w] < rank), key=ranks.__getitem__, default=words[0])
+    return names
 
 
 _RANKS = {"none": 0, "minimal": 1, "low": 2, "medium": 3, "high": 4, "xhigh": 5, "max": 6}

@@ -93,6 +93,8 @@ class _Decision:
 
     def _off(self) -> Setting:
         facts = self.facts
+        if self.intent.on is False and self.intent.level not in (None, "none"):
+            self.note("reasoning.adjusted", f"thinking is off; the effort {self.intent.level!r} is left out")
         if facts.off is not None:
             if facts.off == "between_tools":
                 self.adjusted("reasoning.minimum", f"{facts.id} still thinks between tool calls")
@@ -258,12 +260,16 @@ def _unknown(intent: Intent, request: Request) -> Plan:
 def _set_by_hand(facts: Facts, request: Request) -> list[str]:
     """The native fields of this model's shape that the request itself carries."""
     extras: dict[str, Any] = request.extras.get(facts.dialect.replace("-", "_"), {})
-    return [path for path in native.FIELDS[facts.shape] if _has(extras, path)]
+    paths = native.CHAT_FIELDS if facts.dialect == "openai-chat" else native.FIELDS[facts.shape]
+    return [path for path in paths if _has(extras, path)]
 
 
 def _has(value: Any, path: str) -> bool:
+    """Whether the path is taken: by a value, or by something on the way that is no object."""
     for step in path.split("."):
-        if not isinstance(value, dict) or step not in value:
+        if not isinstance(value, dict):
+            return True
+        if step not in value:
             return False
         value = value[step]
     return True

@@ -97,7 +97,7 @@ def _anthropic(fields: Fields) -> Fields:
     config = _take_inner(fields, "output_config", "effort")
     said = _switch(thinking.get("type"), thinking.get("budget_tokens"))
     said |= _shown(thinking.get("display"), hidden="omitted")
-    return said if said.get("on") is False else said | _effort(config.get("effort"))
+    return said | _effort(config.get("effort"))
 
 
 def _responses(fields: Fields) -> Fields:
@@ -150,9 +150,7 @@ def _chat(fields: Fields) -> Fields:
     said |= _effort(_take(fields, "think"))
     said |= _openrouter(_take_inner(fields, "reasoning", *_OPENROUTER))
     said |= _shown(_take(fields, "include_reasoning"), hidden=False)
-    off = said.get("on") is False
-    effort = _effort(_take(fields, "reasoning_effort"))
-    return said if off else said | effort
+    return said | _effort(_take(fields, "reasoning_effort"))
 
 
 _OPENROUTER = ("effort", "max_tokens", "enabled", "exclude", "summary")
@@ -160,8 +158,7 @@ _OPENROUTER = ("effort", "max_tokens", "enabled", "exclude", "summary")
 
 def _openrouter(reasoning: Fields) -> Fields:
     said = _switch(reasoning.get("enabled")) | _budget(reasoning.get("max_tokens"))
-    if said.get("on") is not False:
-        said |= _effort(reasoning.get("effort"))
+    said |= _effort(reasoning.get("effort"))
     if isinstance(reasoning.get("summary"), str):
         said["summary"] = reasoning["summary"]
     return said | _shown(reasoning.get("exclude"), hidden=True)

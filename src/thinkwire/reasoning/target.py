@@ -30,7 +30,9 @@ def find_target(name: str, catalog: Catalog | None = None) -> Target:
     candidates = [
         ((_CERTAINTY[found.by], found.facts.maker != provider.label, order), Target(name, provider, found))
         for order, provider in enumerate(default_providers().values())
-        if provider.auth != "none" and (found := catalog.find(provider.name, name)) is not None
+        if provider.auth != "none"
+        and (found := catalog.find(provider.name, name)) is not None
+        and not (slash and found.by == "family")
     ]
     return min(candidates, key=lambda entry: entry[0])[1] if candidates else Target(name)
 

@@ -9,7 +9,7 @@ from typing import Any
 from thinkwire.dialects.openai_chat.decoder import StreamDecoder
 from thinkwire.dialects.openai_chat.encoder import StreamEncoder
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
-from thinkwire.dialects.openai_chat.request import encode_request
+from thinkwire.dialects.openai_chat.request import decode_request, encode_request
 from thinkwire.dialects.openai_chat.response import decode_response
 from thinkwire.events import Answer, Event, collect, events_of
 from thinkwire.jsonvalue import dump_text
@@ -124,3 +124,57 @@ def deltas(frames: list[Any]) -> list[dict[str, Any]]:
     found = [choice["delta"] for frame in chunks for choice in frame["choices"]]
     assert found[0] == {"role": "assistant", "content": ""}
     return [delta for delta in found[1:] if delta]
+
+
+USER = {"role": "user", "content": "Well?"}
+ASKED = Turn("user", (Text("Well?"),))
+
+
+def read(*messages: Any, **fields: Any) -> Request:
+    return decode_request({"model": "m", "messages": list(messages)} | fields)
+
+
+def turns(*messages: Any) -> tuple[Turn, ...]:
+    return read(*messages).turns
+
+
+def call_entry(id_: str = "c1", name: str = "f", arguments: Any = "{}", **fields: Any) -> dict[str, Any]:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}} | fields
+
+
+def tool_message(id_: Any = "c1", content: Any = "12 °C", **fields: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id_, "content": content} | fields
+
+
+def assistant(**fields: Any) -> dict[str, Any]:
+    return {"role": "assistant"} | fields
+
+
+LOOP = assistant(content=None, tool_calls=[call_entry()])
+
+
+PIECE = {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"Ø":'}}
+RICH_STREAM = [
+    chunk({"role": "assistant", "content": "", "reasoning": None}, provider="P"),
+    chunk({"reasoning": "Hm, Øslo…", "reasoning_details": [SIGNED | {"text": "Hm, Øslo…", "signature": ""}]}),
+    chunk({"reasoning_details": [{"type": "reasoning.text", "index": 0, "signature": "c2ln"}]}),
+    chunk({"content": "It is\r\n 🌧 "}),
+    chunk({"content": [{"type": "text", "text": " "}, {"type": "zz"}]}),
+    chunk({"tool_calls": [PIECE]}),
+    chunk({"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}], "refusal": "no"}),
+    chunk(
+        {
+            "function_call": {"name": "g", "arguments": "{}"},
+            "extra_content": {"google": {"thought_signature": "s"}},
+        }
+    ),
+    stop("tool_calls", x_groq={"usage": {"prompt_tokens": 1}}),
+    chunk(
+        None,
+        usage={
+            "prompt_tokens": 9,
+            "completion_tokens": 4,
+            "completion_tokens_details": {"reasoning_tokens": 2},
+        },
+    ),
+]

@@ -209,6 +209,13 @@ def test_thinking_can_be_shown_in_other_fields() -> None:
     ]
 
 
+def test_thinking_can_be_left_out() -> None:
+    encoder = StreamEncoder(reasoning_field="omit")
+    for event in events_of(answer(Thinking("Hm.", field="reasoning"), Text("Yes."))):
+        assert b"Hm." not in encoder.feed(event)
+    assert codes(encoder.notes) == ["thinking.dropped"]
+
+
 def test_tags_that_would_come_after_text_are_not_written() -> None:
     said = deltas(written(answer(Text("a"), Thinking("Hm.", field="tag:think"), Text("b"))))
     assert said == [{"content": "a"}, {"reasoning_content": "Hm."}, {"content": "b"}]

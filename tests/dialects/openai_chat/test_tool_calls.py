@@ -20,6 +20,7 @@ from tests.dialects.openai_chat.support import (
     whole,
 )
 from thinkwire.dialects.common import made_up_id
+from thinkwire.dialects.openai_chat.decoder import StreamDecoder
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Event, collect
 from thinkwire.messages import Opaque, Text, Thinking, ToolCall
 
@@ -181,8 +182,6 @@ def test_q28_empty_lists_do_not_end_the_thinking() -> None:
 def test_a_call_is_announced_when_its_first_arguments_come_and_ended_with_the_answer() -> None:
     def told(frame: Any) -> list[Event]:
         return [event for event in decoder.feed(sse(frame)) if not isinstance(event, BlockEnded)]
-
-    from thinkwire.dialects.openai_chat.decoder import StreamDecoder
 
     decoder = StreamDecoder()
     assert len(told(chunk({"tool_calls": [entry(0, "c1", "get_", "")]}))) == 1

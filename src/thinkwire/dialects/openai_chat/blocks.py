@@ -9,7 +9,7 @@ from thinkwire.dialects.openai_chat import google, inline
 from thinkwire.dialects.openai_chat.content import thinking_text
 from thinkwire.dialects.openai_chat.form import NAME, keep
 from thinkwire.dialects.openai_chat.quirks import Quirks
-from thinkwire.dialects.openai_chat.reasoning import Said, Thoughts, hidden_field
+from thinkwire.dialects.openai_chat.reasoning import OPAQUE_FIELD, Said, Thoughts, hidden_field
 from thinkwire.dialects.openai_chat.tool_calls import Call, ToolCalls
 from thinkwire.dialects.stream import FrameDecoder
 from thinkwire.events import BlockGrew, merge_extras
@@ -89,6 +89,10 @@ class BlockDecoder(FrameDecoder):
         self._events.append(BlockGrew(self._index, text))
 
     def _reasoning(self, delta: JsonObject) -> None:
+        opaque = delta.get(OPAQUE_FIELD)
+        if opaque and self._thoughts.opaque not in (None, opaque):
+            self._close_block()
+            self._settle()
         said = self._thoughts.read(delta)
         if said or self._thoughts.sealed:
             self._no_tags()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, dump_text, parse
 from thinkwire.messages import Form, Seal
 
@@ -147,9 +148,11 @@ class _Entry:
 
 
 def read_entries(data: str) -> list[Any]:
-    """The entries inside a seal."""
+    """The entries inside a seal; MalformedInput if there are none."""
     value = parse(data)
-    return value if type(value) is list else [value]
+    if type(value) is not list or not value:
+        raise MalformedInput("reasoning details are an array of entries")
+    return value
 
 
 def joined(arrays: list[list[Any]]) -> list[Any]:

@@ -11,6 +11,7 @@ from thinkwire.dialects.openai_chat import finish, usage
 from thinkwire.dialects.openai_chat.content import write_part
 from thinkwire.dialects.openai_chat.errors import error_body
 from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.openai_chat.reasoning import OPAQUE_SCHEME
 from thinkwire.dialects.openai_chat.shapes import CallShape, Shape, TextShape, thinking_shape
 from thinkwire.dialects.openai_chat.write_assistant import OWN_SCHEMES, is_call
 from thinkwire.dialects.stream import CUT
@@ -77,12 +78,13 @@ class StreamEncoder:
         self._head = b""
         self._closing: bytes | None = None
         self._remembered: Extras = {}
-        self._blocks: dict[int, _Written] = {}
+        self._blocks: dict[int, _Written | None] = {}
         self._current: int | None = None
         self._waiting: list[_BlockEvent] = []
         self._calls = 0
         self._spoke = False
         self._refused = False
+        self._opaque = False
 
     def feed(self, event: Event) -> bytes:
         if type(event) is BlockGrew:
@@ -136,7 +138,8 @@ class StreamEncoder:
             return self._start(event.index, event.block)
         written = self._blocks.get(event.index)
         if written is None:
-            self._waiting.append(event)
+            if event.index not in self._blocks:
+                self._waiting.append(event)
             return b""
         match event:
             case BlockGrew():
@@ -148,6 +151,7 @@ class StreamEncoder:
                 return self._stop(event.index, written, event.extras)
 
     def _start(self, index: int, block: Block) -> bytes:
+        self._blocks[index] = None
         match block:
             case Text():
                 shape: Shape = TextShape(self.notes, block)
@@ -195,7 +199,7 @@ class StreamEncoder:
         return out + written.before + self._encoded(text) + written.after
 
     def _stop(self, index: int, written: _Written, extras: Extras) -> bytes:
-        block, seal = written.block, written.seal
+        block, seal = written.block, self._only_one(written.seal)
         extras = merge_extras(written.extras, extras)
         out = b""
         if isinstance(block, ToolCall) and not written.spoke:
@@ -209,6 +213,16 @@ class StreamEncoder:
             self._current = None
             out += self._release()
         return out
+
+    def _only_one(self, seal: Seal | None) -> Seal | None:
+        """A message has one field for an opaque seal."""
+        if seal is None or seal.scheme != OPAQUE_SCHEME:
+            return seal
+        if self._opaque:
+            self.notes.append(Note("seal.dropped", "this wire takes one sealed thought in a message"))
+            return None
+        self._opaque = True
+        return seal
 
     def _release(self) -> bytes:
         """Goes on with what had to wait."""

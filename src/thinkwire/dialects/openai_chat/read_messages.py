@@ -42,6 +42,7 @@ _MESSAGE = frozenset({"role", "content"})
 _ASSISTANT = _MESSAGE | REASONING | {"tool_calls", "function_call", "refusal"}
 _NULLABLE = frozenset({"audio", "annotations", "name"})
 _RESULT = _MESSAGE | {"tool_call_id"}
+_NAMED = ("name", "tool_name")
 _CALL = frozenset({"id", "type", "function", google.FIELD})
 
 
@@ -108,18 +109,20 @@ class MessagesReader:
             self._results = []
 
     def _result(self, message: JsonObject, path: Path, *, legacy: bool) -> ToolResult:
-        name = opt_str(message, "name", path) or opt_str(message, "tool_name", path)
+        named = next((key for key in _NAMED if opt_str(message, key, path)), None)
+        name = message[named] if named else None
         call_id = opt_str(message, "tool_call_id", path)
         answered = self._answered(call_id, name)
         content = read_content(message.get("content"), (*path, "content"))
-        native = leftover(message, _RESULT)
-        if legacy:
-            native.pop("name", None)
+        native = {key: value for key, value in leftover(message, _RESULT).items() if key != named}
+        extras = keep(
+            native,
+            named=None if legacy else named,
+            no_id=None if legacy or call_id else True,
+            media=_has_media(content) or None,
+        )
         if not call_id:
             call_id = answered.id if answered else made_up_id("result", len(self._turns), len(self._results))
-            extras = keep(native, no_id=None if legacy else True, media=_has_media(content) or None)
-        else:
-            extras = keep(native, media=_has_media(content) or None)
         kept = tuple(_result_content(block) for block in content)
         return ToolResult(call_id, kept, name=name, extras=extras)
 
@@ -155,7 +158,8 @@ class MessagesReader:
         blocks = _signed(blocks, native)
         usual = None if calls or refusal else ""
         written = content if content is not None and not said and content != usual else None
-        self._turns.append(Turn("assistant", tuple(blocks), extras=keep(native | silent, content=written)))
+        extras = keep(native, content=written, silent=silent or None)
+        self._turns.append(Turn("assistant", tuple(blocks), extras=extras))
         self._open_calls += [call for call in calls if isinstance(call, ToolCall)]
 
     def _calls(self, message: JsonObject, path: Path) -> list[ToolCall | Opaque]:
@@ -211,7 +215,7 @@ def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:
                 extras = keep(block.extras.get(NAME, {}) | {google.FIELD: extra}, at="message")
                 changed: Block
                 if isinstance(block, Text):
-                    changed = Text(block.text, refusal=block.refusal, seal=seal, extras=extras)
+                    changed = Text(block.text, seal=seal, extras=extras)
                 else:
                     changed = ToolCall(block.id, block.name, block.arguments, seal=seal, extras=extras)
                 return [*blocks[:index], changed, *blocks[index + 1 :]]
@@ -219,7 +223,9 @@ def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:
 
 
 def _is_placed(block: Text | ToolCall) -> bool:
-    return block.seal is not None or google.FIELD in block.extras.get(NAME, {})
+    """Whether the block has no room for the message's signature."""
+    refused = isinstance(block, Text) and block.refusal
+    return refused or block.seal is not None or google.FIELD in block.extras.get(NAME, {})
 
 
 def _has_media(content: tuple[Block, ...]) -> bool:

@@ -156,11 +156,27 @@ class PartShape(ThinkingShape):
         return ([{"content": [part]}] if native else []) + super().close(seal, extras)
 
 
+class OmittedShape(Shape):
+    """Thinking that is not shown."""
+
+    def __init__(self, notes: list[Note]) -> None:
+        self._notes = notes
+
+    def grow(self, text: str) -> JsonObject | None:
+        return None
+
+    def close(self, seal: Seal | None, extras: Extras) -> list[JsonObject]:
+        self._notes.append(Note("thinking.dropped", "thinking is not wanted here"))
+        return []
+
+
 def thinking_shape(block: Thinking, notes: list[Note], *, names: tuple[str, ...], spoke: bool) -> Shape:
     """The shape for thinking: in these fields if any are named, else as it came."""
     if names and names[0] in PLAIN:
         return ThinkingShape(notes, block, names)
     field = names[0] if names else block.field or DEFAULT_FIELD
+    if field == "omit":
+        return OmittedShape(notes)
     if field == details.FIELD:
         return HeldShape(notes, block)
     if field == "content":

@@ -55,7 +55,7 @@ class AssistantWriter:
             message["function_call"] = self._function_call
         if self._extra:
             message[google.FIELD] = self._extra
-        if self._asking and turn.blocks and message == {"role": "assistant", "content": ""}:
+        if self._asking and turn.blocks and not self._parts and not self._tagged and len(message) == 2:
             return None
         return self._finish(message, turn)
 
@@ -85,13 +85,13 @@ class AssistantWriter:
             return
         sealed = block.seal is not None and self._seal(block.seal)
         field = self._field(block, sealed)
+        if block.field != "content":
+            self._beside |= fields(block.extras)
         if field is None or not block.text:
             return
         if field == "content":
             self._parts.append(write_thinking(block))
-            return
-        self._beside |= fields(block.extras)
-        if field.startswith("tag:"):
+        elif field.startswith("tag:"):
             self._frame = self._frame if self._tagged else inline.frame_of(block, field)
             self._tagged.append(block.text)
         else:
@@ -129,7 +129,7 @@ class AssistantWriter:
         try:
             self._details.append(details.read_entries(seal.data))
         except MalformedInput:
-            self._notes.append(Note("seal.dropped", "reasoning details that are no JSON"))
+            self._notes.append(Note("seal.dropped", "reasoning details that cannot be read"))
             return False
         return True
 
@@ -156,11 +156,13 @@ class AssistantWriter:
         self._parts.append(part | native)
 
     def _call(self, block: ToolCall) -> None:
-        function: JsonObject = {"name": block.name, "arguments": block.arguments or "{}"}
+        function: JsonObject = {"name": block.name, "arguments": block.arguments}
+        if not block.arguments.strip():
+            function["arguments"] = "{}"
         if memory(block.extras, "object"):
             function["arguments"] = arguments_object(block.arguments)[0]
         native = fields(block.extras)
-        extra = native.pop(google.FIELD, {})
+        extra = native.pop(google.FIELD, None)
         entry: JsonObject = {"id": block.id, "type": "function", "function": function}
         if memory(block.extras, "at") == "message":
             self._place(extra, block.seal)
@@ -168,8 +170,8 @@ class AssistantWriter:
             entry[google.FIELD] = google.write_signature(extra, block.seal)
         else:
             self._foreign_seal(block.seal)
-            native |= {google.FIELD: extra} if extra else {}
-        if memory(block.extras, "legacy"):
+            native |= {google.FIELD: extra} if extra is not None else {}
+        if memory(block.extras, "legacy") and self._function_call is None:
             self._function_call = function
             return
         if memory(block.extras, "no_id"):
@@ -179,7 +181,7 @@ class AssistantWriter:
             entry |= native
         self._calls.append(entry)
 
-    def _place(self, extra: JsonObject, seal: Seal | None) -> None:
+    def _place(self, extra: Any, seal: Seal | None) -> None:
         if seal is not None and google.has_place(extra, seal):
             self._extra = google.write_signature(extra, seal)
         else:
@@ -240,7 +242,7 @@ class AssistantWriter:
         if not self._verbatim:
             spoken = native.get("audio")
             native = {"audio": {"id": spoken["id"]}} if type(spoken) is dict and spoken.get("id") else {}
-        return message | native
+        return (memory(turn.extras, "silent") or {}) | message | native
 
     def _check_order(self, blocks: tuple[Block, ...]) -> None:
         """Thinking, text, calls: this wire cannot say another order."""

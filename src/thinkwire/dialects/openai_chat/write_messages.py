@@ -121,6 +121,8 @@ class MessagesWriter:
         elif memory(result.extras, "no_id"):
             del message["tool_call_id"]
         message["content"] = content_value(parts, lists=self._quirks.text_lists)
+        if named := memory(result.extras, "named"):
+            message[named] = result.name
         return message | fields(result.extras)
 
     def _parts(self, blocks: tuple[Block, ...]) -> list[JsonObject]:

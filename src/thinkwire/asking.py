@@ -1,0 +1,157 @@
+"""From what somebody asks to the bytes of one request: target, replay, plan, encoding. No IO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from thinkwire import dialects
+from thinkwire.catalog import Catalog, Found
+from thinkwire.dialects import Dialect, StreamDecoder
+from thinkwire.dialects.openai_chat.decoder import StreamDecoder as ChatDecoder
+from thinkwire.errors import ConfigError
+from thinkwire.lessons import LessonBook
+from thinkwire.messages import Origin
+from thinkwire.notes import Note
+from thinkwire.providers import Provider
+from thinkwire.providers.encoding import encode_for
+from thinkwire.reasoning import Intent, parse_name
+from thinkwire.reasoning.explain import merged
+from thinkwire.reasoning.plan import Plan
+from thinkwire.reasoning.recovery import Lesson
+from thinkwire.reasoning.resolve import resolve
+from thinkwire.reasoning.target import Target, find_target
+from thinkwire.replay import Destination, ReplaySettings, plan_replay
+from thinkwire.request import Request
+
+DEFAULT_MAX_TOKENS = 8_192
+"""On the wire that will not do without a ceiling, for models whose own is not known."""
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """Everything that decides one request."""
+
+    request: Request
+    model: str
+    thinking: Intent | None
+    replay: ReplaySettings
+    streamed: bool = True
+    catalog: Catalog | None = None
+    lessons: LessonBook | None = None
+    bases: Mapping[str, str] = {}
+    lesson: Lesson | None = None
+    """What the refusal of the try before taught."""
+    recovered: bool = False
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """One request, ready to be sent but for the key."""
+
+    provider: Provider
+    dialect: Dialect
+    model: str
+    url: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    plan: Plan
+    notes: tuple[Note, ...]
+    streamed: bool
+    carries_seals: bool
+
+    def origin(self, response_id: str | None, now: float) -> Origin:
+        return Origin(
+            provider=self.provider.name,
+            endpoint=self.provider.base_url,
+            model=self.model,
+            response_id=response_id,
+            time=now,
+        )
+
+    def decoder(self) -> StreamDecoder:
+        if self.dialect.name == "openai-chat":
+            return ChatDecoder(quirks=self.provider.quirks)
+        return self.dialect.stream_decoder()
+
+
+def prepare(asking: Asking, now: float) -> Prepared:
+    """The request as it will go out."""
+    named = parse_name(asking.model)
+    target = find_target(named.name, asking.catalog)
+    if target.provider is None:
+        raise ConfigError(f"nobody is known to have {named.name!r}; say PROVIDER/MODEL (`thinkwire models`)")
+    provider = _at(target.provider, asking.bases)
+    found = _with_lessons(target, asking, now)
+    name = found.facts.dialect if found else provider.routes[0].dialect
+    intent = asking.thinking or named.intent or Intent()
+    replay = plan_replay(
+        asking.request.turns,
+        Destination(
+            provider=provider.name,
+            model=target.model,
+            dialect=name,
+            facts=found.facts if found else None,
+            endpoint=provider.base_url,
+            thinking=intent.level != "none" and intent.on is not False and intent.budget != 0,
+        ),
+        asking.replay,
+    )
+    if replay.thinking_off:
+        intent = Intent(level="none", said="a tool loop begun by another model")
+    request = msgspec.structs.replace(
+        asking.request, model=target.model, turns=replay.turns, stream=asking.streamed or None
+    )
+    plan, request = resolve(intent, found, request)
+    encoded = encode_for(provider, name, request)
+    url = provider.endpoint(name, target.model, stream=asking.streamed)
+    if url is None:
+        raise ConfigError(f"{provider.label} does not speak {name}")
+    return Prepared(
+        provider=provider,
+        dialect=dialects.get(name),
+        model=target.model,
+        url=url,
+        headers=provider.headers | plan.headers,
+        body=merged(_completed(encoded.body, name, plan), plan.patch),
+        plan=plan,
+        notes=(*replay.notes, *plan.notes, *encoded.notes),
+        streamed=asking.streamed,
+        carries_seals=_carries_seals(request),
+    )
+
+
+def _at(provider: Provider, bases: Mapping[str, str]) -> Provider:
+    base = bases.get(provider.name)
+    return msgspec.structs.replace(provider, base_url=base.rstrip("/")) if base else provider
+
+
+def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
+    found = target.found
+    if found is None:
+        return None
+    facts = found.facts
+    if asking.lessons is not None:
+        facts = asking.lessons.corrected(facts, now)
+    if asking.lesson is not None:
+        facts = asking.lesson.applied(facts)
+    return Found(facts, found.by)
+
+
+def _completed(body: dict[str, Any], dialect: str, plan: Plan) -> dict[str, Any]:
+    """What a wire cannot do without, or what keeps reasoning in our hands instead of the vendor's store."""
+    match dialect:
+        case "anthropic" if "max_tokens" not in body:
+            limit = plan.facts.max_output if plan.facts else None
+            return body | {"max_tokens": limit or DEFAULT_MAX_TOKENS}
+        case "openai-responses" if "store" not in body and "previous_response_id" not in body:
+            return body | {"store": False}
+        case "openai-chat" if body.get("stream") and "stream_options" not in body:
+            return body | {"stream_options": {"include_usage": True}}
+        case "gemini":
+            return {key: value for key, value in body.items() if key not in ("stream", "model")}
+    return body
+
+
+def _carries_seals(request: Request) -> bool:
+    return any(getattr(block, "seal", None) is not None for turn in request.turns for block in turn.blocks)

@@ -1,0 +1,243 @@
+"""The client: plans, replays, sends, retries, recovers, and yields events."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from thinkwire.asking import Asking, Prepared, prepare
+from thinkwire.catalog import Catalog
+from thinkwire.errors import ConfigError, Failure, ProviderError
+from thinkwire.events import Answer, Collector, Event, Failed, Finished, Noted, Started, events_of
+from thinkwire.http import Http, Reply, Timeouts
+from thinkwire.jsonvalue import dump, parse_object
+from thinkwire.lessons import LessonBook
+from thinkwire.messages import Conversation, Text, Turn
+from thinkwire.notes import Note
+from thinkwire.providers import Provider
+from thinkwire.reasoning import Intent
+from thinkwire.reasoning.recovery import learn
+from thinkwire.replay import ReplaySettings
+from thinkwire.request import Request, Tool
+
+Said: TypeAlias = str | Conversation | Sequence[Turn]
+"""A question, or a conversation so far."""
+
+RETRIED = ("rate_limit", "overloaded", "timed_out", "connection_lost")
+LONGEST_WAIT = 60.0
+
+
+class Client:
+    """Talks to providers. Keys come from the environment unless they are given; they are never shown."""
+
+    def __init__(
+        self,
+        *,
+        keys: Mapping[str, str] | None = None,
+        bases: Mapping[str, str] | None = None,
+        catalog: Catalog | None = None,
+        timeouts: Timeouts | None = None,
+        retries: int = 2,
+        lessons: LessonBook | None = None,
+    ) -> None:
+        """`keys` and `bases` are by provider name; a base replaces the provider's own address."""
+        self._keys = dict(keys or {})
+        self._bases = dict(bases or {})
+        self._catalog = catalog
+        self._http = Http(timeouts)
+        self._retries = retries
+        self._lessons = lessons
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def complete(self, said: Said, *, model: str, **options: Any) -> Answer:
+        """The whole answer; options as for `stream`. A failure is raised, with what arrived as `partial`."""
+        collector = Collector()
+        async for event in self.stream(said, model=model, **options):
+            collector.add(event)
+        return collector.answer()
+
+    async def stream(
+        self,
+        said: Said,
+        *,
+        model: str,
+        tools: Sequence[Tool] = (),
+        thinking: Intent | None = None,
+        replay: ReplaySettings | None = None,
+        streamed: bool = True,
+        **request: Any,
+    ) -> AsyncIterator[Event]:
+        """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields."""
+        asking = Asking(
+            request=_request(said, tools, request),
+            model=model,
+            thinking=thinking,
+            replay=replay or ReplaySettings(),
+            streamed=streamed,
+            catalog=self._catalog,
+            lessons=self._lessons,
+            bases=self._bases,
+        )
+        collector = Collector()
+        async for event in self._answer(asking):
+            if isinstance(event, Failed):
+                error = event.failure.as_error()
+                collector.add(event)
+                error.partial = collector.answer()
+                raise error
+            collector.add(event)
+            yield event
+
+    async def _answer(self, asking: Asking) -> AsyncIterator[Event]:
+        """One request, tried again where that can help and nothing has been shown yet."""
+        notes: list[Note] = []
+        attempt = 0
+        while True:
+            prepared = prepare(asking, time.time())
+            shown = False
+            failure: Failure | None = None
+            try:
+                async for event in self._try(prepared, notes):
+                    if isinstance(event, Failed) and not shown:
+                        failure = event.failure
+                        break
+                    shown = shown or not isinstance(event, Noted | Started)
+                    yield event
+                else:
+                    return
+            except ProviderError as error:
+                failure = error.failure
+            failure = msgspec.structs.replace(failure, provider=prepared.provider.name)
+            if shown:
+                yield Failed(failure)
+                return
+            recovered = self._recovery(asking, prepared, failure, notes)
+            if recovered is not None:
+                asking = recovered
+            elif attempt < self._retries and failure.kind in RETRIED:
+                await asyncio.sleep(_wait(failure, attempt))
+                attempt += 1
+            else:
+                yield Failed(failure)
+                return
+
+    async def _try(self, prepared: Prepared, notes: list[Note]) -> AsyncIterator[Event]:
+        headers = {"content-type": "application/json", **prepared.headers, **self._auth(prepared.provider)}
+        async with self._http.post(prepared.url, headers, dump(prepared.body)) as reply:
+            if reply.status >= 400:
+                failure = prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
+                yield Failed(failure)
+                return
+            async for event in self._events(prepared, reply):
+                if isinstance(event, Started):
+                    yield msgspec.structs.replace(event, origin=prepared.origin(event.id, time.time()))
+                    for note in (*notes, *prepared.notes):
+                        yield Noted(note)
+                else:
+                    yield event
+
+    async def _events(self, prepared: Prepared, reply: Reply) -> AsyncIterator[Event]:
+        if not prepared.streamed:
+            for event in events_of(prepared.dialect.decode_response(parse_object(await reply.read()))):
+                yield event
+            return
+        decoder = prepared.decoder()
+        async for chunk in reply.chunks:
+            for event in decoder.feed(chunk):
+                yield event
+                if isinstance(event, Finished | Failed):
+                    return
+        for event in decoder.close():
+            yield event
+
+    def _recovery(
+        self, asking: Asking, prepared: Prepared, failure: Failure, notes: list[Note]
+    ) -> Asking | None:
+        """The one other way to ask that a refusal suggests; None when there is none, or it was taken."""
+        if asking.recovered or failure.status is None or failure.status >= 500:
+            return None
+        lesson = learn(failure, prepared.plan, time.time())
+        if lesson is not None:
+            if self._lessons is not None:
+                self._lessons.add(lesson)
+            notes.append(
+                Note("reasoning.learned", f"refused: {failure.message[:200]}; asked again otherwise")
+            )
+            return msgspec.structs.replace(asking, lesson=lesson, recovered=True)
+        if prepared.carries_seals and _about_seals(failure):
+            notes.append(
+                Note("thinking.stripped", f"refused: {failure.message[:200]}; asked again without it")
+            )
+            without = msgspec.structs.replace(asking.replay, strip="all")
+            return msgspec.structs.replace(asking, replay=without, recovered=True)
+        return None
+
+    def _auth(self, provider: Provider) -> dict[str, str]:
+        key = self._keys.get(provider.name) or next(
+            (os.environ[name] for name in provider.keys if os.environ.get(name)), None
+        )
+        if provider.auth == "none" and key is None:
+            return {}
+        if not key:
+            names = " or ".join(provider.keys) or "a key"
+            raise ConfigError(f"{provider.label} needs a key: set {names}")
+        if provider.auth in ("bearer", "none"):
+            return {"authorization": f"Bearer {key}"}
+        return {provider.auth: key}
+
+
+def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Request:
+    if isinstance(said, str):
+        said = Conversation(turns=(Turn("user", (Text(said),)),))
+    elif not isinstance(said, Conversation):
+        said = Conversation(turns=tuple(said))
+    system = fields.pop("system", None) or said.system
+    if isinstance(system, str):
+        system = (Text(system),)
+    return Request(turns=said.turns, system=tuple(system), tools=tuple(tools), **fields)
+
+
+_SEAL_WORDS = (
+    "signature",
+    "encrypted content",
+    "required following item",
+    "required 'reasoning' item",
+    "not persisted",
+    "thought_signature",
+)
+
+
+def _about_seals(failure: Failure) -> bool:
+    words = failure.message.lower()
+    return failure.code == "invalid_encrypted_content" or any(word in words for word in _SEAL_WORDS)
+
+
+def _wait(failure: Failure, attempt: int) -> float:
+    """What the provider asked for, else a random part of a doubling time."""
+    if failure.retry_after is not None:
+        return min(failure.retry_after, LONGEST_WAIT)
+    return random.uniform(0, min(8.0, 0.5 * 2**attempt))
+
+
+def ask(said: Said, *, model: str, **options: Any) -> Answer:
+    """One question, one answer, without async: `ask("Why?", model="claude-opus-5-5/high").turn.text`."""
+
+    async def once() -> Answer:
+        async with Client() as client:
+            return await client.complete(said, model=model, **options)
+
+    return asyncio.run(once())
