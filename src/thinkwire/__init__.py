@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from thinkwire._version import __version__
 
 if TYPE_CHECKING:
+    from thinkwire.client import Client, ask
     from thinkwire.dialects import get as dialect
     from thinkwire.errors import Failure, MalformedInput, ProviderError, ThinkwireError
     from thinkwire.events import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from thinkwire.usage import Usage
 
 _HOME = {
+    "client": ("Client", "ask"),
     "errors": ("Failure", "MalformedInput", "ProviderError", "ThinkwireError"),
     "events": (
         *("Answer", "BlockEnded", "BlockGrew", "BlockSealed", "BlockStarted", "Event", "Failed", "Finished"),
@@ -66,6 +68,7 @@ __all__ = [
     "BlockGrew",
     "BlockSealed",
     "BlockStarted",
+    "Client",
     "Conversation",
     "Document",
     "Event",
@@ -93,6 +96,7 @@ __all__ = [
     "Turn",
     "Usage",
     "__version__",
+    "ask",
     "collect",
     "dialect",
     "events_of",

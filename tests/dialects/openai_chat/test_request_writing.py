@@ -150,9 +150,9 @@ def test_several_texts_are_parts() -> None:
 
 
 def test_a_turn_of_which_nothing_can_be_sent_is_no_message() -> None:
-    assert messages(ASKED, Turn("assistant", (Thinking("Hm.", seal=FOREIGN),)), ASKED) == messages(
-        ASKED, ASKED
-    )
+    turn = Turn("assistant", (Thinking("Hm.", seal=FOREIGN),))
+    for quirks in (Quirks(), Quirks(empty_content="null"), Quirks(empty_content="omit")):
+        assert messages(ASKED, turn, ASKED, quirks=quirks) == messages(ASKED, ASKED)
 
 
 def test_what_a_server_said_besides_is_not_sent_back_to_servers() -> None:

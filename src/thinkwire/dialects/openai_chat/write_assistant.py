@@ -242,7 +242,8 @@ class AssistantWriter:
         if not self._verbatim:
             spoken = native.get("audio")
             native = {"audio": {"id": spoken["id"]}} if type(spoken) is dict and spoken.get("id") else {}
-        return (memory(turn.extras, "silent") or {}) | message | native
+        silent = memory(turn.extras, "silent") if self._quirks.reasoning_field is None else None
+        return (silent or {}) | message | native
 
     def _check_order(self, blocks: tuple[Block, ...]) -> None:
         """Thinking, text, calls: this wire cannot say another order."""
