@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -48,14 +49,18 @@ class Http:
         import aiohttp
 
         session = self._open()
+        silence: _Silence | None = None
         try:
             async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
-                yield Reply(response.status, response.headers, response.content.iter_any())
+                silence = _Silence(response, self._timeouts.idle)
+                yield Reply(response.status, response.headers, silence.chunks())
         except TimeoutError as error:
             raise Failure(
                 "timed_out", _words(error, "the provider did not answer in time")
             ).as_error() from None
         except aiohttp.ClientError as error:
+            if silence is not None and silence.too_long:
+                raise Failure("timed_out", _words(error, "the answer fell silent")).as_error() from None
             raise Failure("connection_lost", _words(error, "the connection failed")).as_error() from None
 
     async def aclose(self) -> None:
@@ -79,6 +84,32 @@ class Http:
                 trust_env=True,
             )
         return self._session
+
+
+class _Silence:
+    """Hangs up when the next piece does not come in time. A slow reader is not the provider's silence."""
+
+    def __init__(self, response: aiohttp.ClientResponse, patience: float) -> None:
+        self._response = response
+        self._patience = patience
+        self.too_long = False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        loop = asyncio.get_running_loop()
+        pieces = self._response.content.iter_any()
+        while True:
+            alarm = loop.call_later(self._patience, self._hang_up)
+            try:
+                piece = await anext(pieces, None)
+            finally:
+                alarm.cancel()
+            if piece is None:
+                return
+            yield piece
+
+    def _hang_up(self) -> None:
+        self.too_long = True
+        self._response.close()
 
 
 def _words(error: BaseException, otherwise: str) -> str:

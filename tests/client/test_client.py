@@ -229,12 +229,32 @@ async def test_cancelling_closes_the_connection_at_once(client: Client, provider
 
 async def test_silence_has_an_end(provider: Upstream) -> None:
     provider.replies = [streamed("anthropic", ANSWER, stall=10.0)]
-    quick = Timeouts(first_byte=0.2, idle=0.2)
+    quick = Timeouts(first_byte=20, idle=0.2)
     async with Client(
         keys={"anthropic": KEY}, bases={"anthropic": provider.url}, timeouts=quick, retries=0
     ) as client:
         with pytest.raises(TimedOut):
             await client.complete("Hi", model="claude-opus-5")
+
+
+async def test_no_first_byte_has_an_end(provider: Upstream) -> None:
+    provider.replies = [Reply(delay=1.0)]
+    quick = Timeouts(first_byte=0.2, idle=0.1)
+    async with Client(
+        keys={"anthropic": KEY}, bases={"anthropic": provider.url}, timeouts=quick, retries=0
+    ) as client:
+        with pytest.raises(TimedOut):
+            await client.complete("Hi", model="claude-opus-5")
+
+
+async def test_a_slow_reader_is_not_silence(provider: Upstream) -> None:
+    provider.replies = [streamed("anthropic", ANSWER)]
+    quick = Timeouts(first_byte=5, idle=0.1)
+    async with Client(keys={"anthropic": KEY}, bases={"anthropic": provider.url}, timeouts=quick) as client:
+        async for event in client.stream("Hi", model="claude-opus-5"):
+            if isinstance(event, Started):
+                await asyncio.sleep(0.4)
+    assert len(provider.received) == 1
 
 
 async def test_a_closed_port_is_a_lost_connection() -> None:

@@ -20,6 +20,8 @@ class Reply(NamedTuple):
     headers: dict[str, str] = {}  # noqa: RUF012
     cut: int | None = None
     stall: float = 0.0
+    delay: float = 0.0
+    """Seconds before the first byte."""
 
 
 class Upstream:
@@ -45,6 +47,7 @@ class Upstream:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         self.received.append((first.split()[1], headers, json.loads(body)))
         reply = self.replies.pop(0)
+        await asyncio.sleep(reply.delay)
         extra = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
         writer.write(
             f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\n{extra}\r\n".encode()

@@ -49,19 +49,21 @@ class FrameDecoder:
     def _read(self, chunk: bytes | None) -> None:
         try:
             frames = self._reader.close() if chunk is None else self._reader.feed(chunk)
-            for frame in frames:
+        except ProviderError as error:
+            self._fail(error.failure)
+            return
+        for frame in frames:
+            try:
                 if self._over:
                     self._surplus(frame.data)
                 elif is_done(frame.data):
                     self._on_done()
                 else:
                     self._on_frame(frame.event, frame.data)
-        except MalformedInput as error:
-            cut = Failure("connection_lost", CUT)  # the last frame of a cut stream is a broken one
-            broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
-            self._fail(cut if chunk is None else broken)
-        except ProviderError as error:
-            self._fail(error.failure)
+            except MalformedInput as error:
+                cut = Failure("connection_lost", CUT)  # the last frame of a cut stream is a broken one
+                broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
+                self._fail(cut if chunk is None else broken)
 
     def _surplus(self, data: bytes) -> None:
         if not self._after_end and not is_done(data):

@@ -197,9 +197,9 @@ def test_q31_q32_unknown_fields_are_kept_and_known_ones_may_be_absent() -> None:
                 "perf_metrics": {"ttft": 0.1},
                 "metadata": None,
                 "_choice": {"logprobs": [1], "native_finish_reason": "end"},
-                "_message": {"index": 3},
             }
         },
+        turn={"openai_chat": {"index": 3}},
     )
 
 
@@ -295,7 +295,7 @@ def test_sound_that_comes_in_pieces_is_put_together() -> None:
         {"audio": {"transcript": "s.", "data": "Rg=="}},
     )
     audio = {"id": "a1", "transcript": "Yes.", "data": "UklGRg=="}
-    assert answer.extras == {"openai_chat": {"_message": {"audio": audio}}}
+    assert answer.turn.extras == {"openai_chat": {"audio": audio}}
 
 
 def test_logprobs_of_all_chunks_are_kept() -> None:

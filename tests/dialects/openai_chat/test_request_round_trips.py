@@ -146,6 +146,7 @@ SAME = {
     ],
     "tags": [assistant(content="<think>\nHm.\n</think>\n\nYes.")],
     "tight tags": [assistant(content=" <think>Hm.</think>Yes.")],
+    "a thought that is part of its tag": [assistant(content="<think>think</think>k")],
     "open tag": [assistant(content="<think>\n\nHm.")],
     "empty tags": [assistant(content="<think>\n\n</think>\n\nYes.")],
     "only tags": [assistant(content="<think></think>")],

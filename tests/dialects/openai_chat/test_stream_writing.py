@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.dialects.openai_chat.support import (
@@ -302,11 +303,12 @@ def test_native_fields_go_where_they_came_from() -> None:
             "created": 9,
             "provider": "P",
             "_choice": {"native_finish_reason": "end"},
-            "_message": {"annotations": [1]},
             "_finish_reason": "model_length",
         }
     }
-    frames = written(answer(Text("Yes."), finish="length", extras=extras))
+    told = answer(Text("Yes."), finish="length", extras=extras)
+    turn = msgspec.structs.replace(told.turn, extras={NAME: {"annotations": [1]}})
+    frames = written(msgspec.structs.replace(told, turn=turn))
     assert (frames[0]["created"], frames[0]["provider"]) == (9, "P")
     assert frames[-3]["choices"][0]["delta"] == {"annotations": [1]}
     assert frames[-2]["choices"][0] == {

@@ -33,7 +33,6 @@ class StreamDecoder(BlockDecoder):
     def __init__(self, *, quirks: Quirks = USUAL) -> None:
         super().__init__(quirks)
         self._began = False
-        self._closing = False
         self._created: JsonObject = {}
         self._model: str | None = None
         self._top: JsonObject = {}
@@ -47,26 +46,17 @@ class StreamDecoder(BlockDecoder):
         self._deltas = False
         self._seen: dict[str, str] = {}
 
-    def close(self) -> list[Event]:
-        self._closing = True
-        return super().close()
-
     def _on_frame(self, name: str | None, data: bytes) -> None:
         if name == "error":
             self._fail(failure_from(_error_value(data)))
             return
-        try:
-            chunk = parse(data)
-            if type(chunk) is not dict:
-                self._fail(protocol_failure("a chunk of the stream is not an object", body=chunk))
-            elif "choices" not in chunk and ollama.is_native(chunk):
-                self._line(chunk)
-            else:
-                self._chunk(chunk)
-        except MalformedInput as error:
-            # Caught here, so that what follows in the same read is told as after the end, however it was cut.
-            broken = protocol_failure(f"a chunk of the stream cannot be read: {error}")
-            self._fail(Failure("connection_lost", CUT) if self._closing else broken)
+        chunk = parse(data)
+        if type(chunk) is not dict:
+            self._fail(protocol_failure("a chunk of the stream is not an object", body=chunk))
+        elif "choices" not in chunk and ollama.is_native(chunk):
+            self._line(chunk)
+        else:
+            self._chunk(chunk)
 
     def _on_done(self) -> None:
         if not self._answered:
@@ -85,10 +75,9 @@ class StreamDecoder(BlockDecoder):
         extras = keep(
             self._changed,
             choice=self._choice_fields or None,
-            message=self._message_fields or None,
             finish_reason=word if finish.worth_keeping(word, reason, refused=self._refused) else None,
         )
-        self._finish(Finished(reason, usage=tokens, extras=extras))
+        self._finish(Finished(reason, usage=tokens, extras=extras, turn=keep(self._message_fields)))
 
     def _end_of_bytes(self) -> None:
         if self._finish_word:

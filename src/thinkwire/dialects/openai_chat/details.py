@@ -62,9 +62,9 @@ class Details:
         """The entry that `raw` goes on with, among the first `before`."""
         if type(raw) is not dict or raw.get("type") not in _MERGED:
             return None
-        for entry in reversed(self._entries[:before]):
-            if entry.goes_on_with(raw):
-                return entry
+        for at in range(before - 1, -1, -1):
+            if self._entries[at].goes_on_with(raw):
+                return self._entries[at]
         return None
 
 
@@ -95,7 +95,9 @@ class _Entry:
 
     def goes_on_with(self, raw: JsonObject) -> bool:
         mine = self.fields
-        if type(mine) is not dict or any(mine.get(key) != raw.get(key) for key in ("type", "index")):
+        if type(mine) is not dict or mine.get("type") != raw.get("type"):
+            return False
+        if mine.get("index") != raw.get("index"):
             return False
         ours, theirs = mine.get("id"), raw.get("id")
         if ours is not None and theirs is not None and ours != theirs:
@@ -123,7 +125,7 @@ class _Entry:
 
         A piece counts as cumulative when it is longer than everything before it and begins with it, and that
         was at least three visible characters; or when the first three pieces each begin with the one before.
-        Pieces of a stream that repeats itself ("ha", "haha") are shorter than what they follow, or as long.
+        Words that repeat themselves ("ha", "ha", "haha") are no longer than all before them, or are too few.
         """
         if self._cumulative or len(text) > self.size > 0:
             seen = self._seen(text)

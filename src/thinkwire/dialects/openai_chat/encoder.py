@@ -233,7 +233,7 @@ class StreamEncoder:
         self._current = None
         out = self._release()
         extras = merge_extras(self._remembered, event.extras)
-        spoken = memory(extras, "message")
+        spoken = fields(event.turn)
         if spoken:
             out += self._chunk(spoken)
         word = finish.write(event.reason, native=memory(extras, "finish_reason"), refused=self._refused)

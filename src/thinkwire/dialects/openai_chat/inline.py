@@ -39,9 +39,11 @@ def read_inline(text: str) -> tuple[Thinking | Text, ...]:
     head = text[: len(text) - len(answer)]
     if not thought:
         return (Text(answer, extras=keep({}, lead=head or None)),)
-    at = head.index(thought)
-    thinking = Thinking(thought, field=field_of(text))
+    field = field_of(text)
+    opening = _NAMED[field][0]
+    at = head.index(thought, head.index(opening) + len(opening))
+    thinking = Thinking(thought, field=field)
     written = (head[:at], head[at + len(thought) :])
     if written != frame_of(thinking):
-        thinking = Thinking(thought, field=thinking.field, extras=keep({}, tag=list(written)))
+        thinking = Thinking(thought, field=field, extras=keep({}, tag=list(written)))
     return (thinking, Text(answer)) if answer else (thinking,)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from thinkwire.dialects.base import Encoded
 from thinkwire.dialects.common import made_up_id
 from thinkwire.dialects.openai_chat import finish, ollama, usage
 from thinkwire.dialects.openai_chat.decoder import WholeDecoder, error_of
 from thinkwire.dialects.openai_chat.errors import error_body
-from thinkwire.dialects.openai_chat.form import NAME, fields, keep, memory
+from thinkwire.dialects.openai_chat.form import NAME, fields, memory
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
 from thinkwire.errors import MalformedInput
@@ -27,13 +25,7 @@ def decode_response(body: JsonObject, *, quirks: Quirks = USUAL) -> Answer:
         raise MalformedInput(f"expected an object, got {kind(body)}", dialect=NAME)
     if "choices" not in body and not ollama.is_native(body) and not error_of(body):
         raise MalformedInput("required field is missing", path="choices", dialect=NAME)
-    answer = collect(WholeDecoder(quirks=quirks).read(body))
-    spoken = memory(answer.extras, "message")
-    if spoken is None:
-        return answer
-    turn = msgspec.structs.replace(answer.turn, extras=keep(spoken))
-    own = {key: value for key, value in answer.extras[NAME].items() if key != "_message"}
-    return msgspec.structs.replace(answer, turn=turn, extras=answer.extras | keep(own))
+    return collect(WholeDecoder(quirks=quirks).read(body))
 
 
 def encode_response(answer: Answer, *, created: int = 0, reasoning_field: str | None = None) -> Encoded:
@@ -41,7 +33,7 @@ def encode_response(answer: Answer, *, created: int = 0, reasoning_field: str | 
     notes: list[Note] = []
     turn = answer.turn
     written = AssistantWriter(Quirks(reasoning_field=reasoning_field), notes, asking=False).message(turn)
-    message = (written or {}) | fields(turn.extras) | (memory(answer.extras, "message") or {})
+    message = (written or {}) | fields(turn.extras)
     refused = any(isinstance(block, Text) and block.refusal for block in turn.blocks)
     word = finish.write(answer.finish, native=memory(answer.extras, "finish_reason"), refused=refused)
     if answer.failure is not None:
