@@ -32,9 +32,14 @@ class Upstream:
         self.replies: list[Reply] = []
         self.received: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         self.hung_up = asyncio.Event()
+        self.talking: set[asyncio.Task[None]] = set()
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
+        task = asyncio.current_task()
+        assert task is not None
+        self.talking.add(task)
+        task.add_done_callback(self.talking.discard)
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await self._answer(reader, writer)
         writer.close()
         with suppress(ConnectionError):
@@ -74,6 +79,10 @@ async def upstream() -> AsyncIterator[Upstream]:
     memory.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server:
         yield memory
+    while memory.talking:
+        for task in memory.talking:
+            task.cancel()
+        await asyncio.wait(memory.talking)
 
 
 def streamed(dialect: str, answer: Answer, **changes: Any) -> Reply:
