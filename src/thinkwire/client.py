@@ -156,10 +156,13 @@ class Client:
                 yield event
             return
         decoder = prepared.decoder()
-        async for chunk in reply.chunks:
+        async for chunk in reply.chunks():
             for event in decoder.feed(chunk):
                 yield event
-                if isinstance(event, Finished | Failed):
+                if isinstance(event, Finished):
+                    await reply.drain()
+                    return
+                if isinstance(event, Failed):
                     return
         for event in decoder.close():
             yield event

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     import aiohttp
 
 
+_GOODBYE = 0.25
+"""Seconds that the bytes after an answer's end are waited for."""
+
+
 class Timeouts(msgspec.Struct, frozen=True):
     """Seconds to wait, phase by phase. Models think silently for minutes, so silence alone is no failure."""
 
@@ -24,15 +29,48 @@ class Timeouts(msgspec.Struct, frozen=True):
     """Between two pieces of an answer; keep-alives count as pieces."""
 
 
-class Reply(msgspec.Struct, frozen=True):
-    """The head of an answer, and its body as it comes."""
+class Reply:
+    """The head of an answer, and its body as it comes.
 
-    status: int
-    headers: Mapping[str, str]
-    chunks: AsyncIterator[bytes]
+    When the next piece does not come in time the connection is closed. A slow reader is not the provider's
+    silence: time counts only while a piece is waited for.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, patience: float) -> None:
+        self._response = response
+        self._patience = patience
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        self.fell_silent = False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        loop = asyncio.get_running_loop()
+        pieces = self._response.content.iter_any()
+        while True:
+            alarm = loop.call_later(self._patience, self._hang_up)
+            try:
+                piece = await anext(pieces, None)
+            finally:
+                alarm.cancel()
+            if piece is None:
+                return
+            yield piece
 
     async def read(self) -> bytes:
-        return b"".join([chunk async for chunk in self.chunks])
+        return b"".join([chunk async for chunk in self.chunks()])
+
+    async def drain(self) -> None:
+        """Reads the few bytes after an answer's end, so that its connection can serve the next one."""
+        import aiohttp
+
+        self._patience = _GOODBYE
+        with contextlib.suppress(aiohttp.ClientError):
+            async for _ in self.chunks():
+                pass
+
+    def _hang_up(self) -> None:
+        self.fell_silent = True
+        self._response.close()
 
 
 class Http:
@@ -49,17 +87,17 @@ class Http:
         import aiohttp
 
         session = self._open()
-        silence: _Silence | None = None
+        reply: Reply | None = None
         try:
             async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
-                silence = _Silence(response, self._timeouts.idle)
-                yield Reply(response.status, response.headers, silence.chunks())
+                reply = Reply(response, self._timeouts.idle)
+                yield reply
         except TimeoutError as error:
             raise Failure(
                 "timed_out", _words(error, "the provider did not answer in time")
             ).as_error() from None
         except aiohttp.ClientError as error:
-            if silence is not None and silence.too_long:
+            if reply is not None and reply.fell_silent:
                 raise Failure("timed_out", _words(error, "the answer fell silent")).as_error() from None
             raise Failure("connection_lost", _words(error, "the connection failed")).as_error() from None
 
@@ -84,32 +122,6 @@ class Http:
                 trust_env=True,
             )
         return self._session
-
-
-class _Silence:
-    """Hangs up when the next piece does not come in time. A slow reader is not the provider's silence."""
-
-    def __init__(self, response: aiohttp.ClientResponse, patience: float) -> None:
-        self._response = response
-        self._patience = patience
-        self.too_long = False
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        loop = asyncio.get_running_loop()
-        pieces = self._response.content.iter_any()
-        while True:
-            alarm = loop.call_later(self._patience, self._hang_up)
-            try:
-                piece = await anext(pieces, None)
-            finally:
-                alarm.cancel()
-            if piece is None:
-                return
-            yield piece
-
-    def _hang_up(self) -> None:
-        self.too_long = True
-        self._response.close()
 
 
 def _words(error: BaseException, otherwise: str) -> str:

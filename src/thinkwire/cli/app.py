@@ -7,6 +7,7 @@ import click
 from thinkwire._version import __version__
 from thinkwire.cli.explain import explain_command
 from thinkwire.cli.models import models
+from thinkwire.cli.sim import sim
 from thinkwire.cli.tour import tour
 from thinkwire.cli.wire import wire
 
@@ -19,5 +20,6 @@ def app() -> None:
 
 app.add_command(explain_command)
 app.add_command(models)
+app.add_command(sim)
 app.add_command(tour)
 app.add_command(wire)

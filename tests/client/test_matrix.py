@@ -1,0 +1,126 @@
+"""Our client against strict simulated providers: tool loops, switches and returns, and no refusal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from itertools import permutations
+
+import pytest
+
+from thinkwire.client import Client
+from thinkwire.events import Answer
+from thinkwire.messages import Conversation, Text, Thinking, ToolResult, Turn
+from thinkwire.providers import default_providers
+from thinkwire.request import Tool
+from thinkwire.sim.fixture import Running, simulator
+
+__all__ = ["simulator"]
+pytestmark = pytest.mark.anyio
+
+MODELS = (
+    *(
+        "claude-opus-5-5/high",
+        "claude-opus-5/med",
+        "claude-sonnet-4-5/low",
+        "gpt-5.6-terra/high",
+        "o3-mini/med",
+    ),
+    *("gemini-3.8-flash/high", "gemini-2.5-pro/med", "openrouter/anthropic/claude-opus-5/high"),
+    *("openrouter/openai/gpt-5.6-terra/med", "grok-4.6/high", "grok-3-mini/high", "qwen3.7-max/med"),
+    *("MiniMax-M3/high", "MiniMax-M2.7/high", "deepseek-v4-pro/high", "deepseek-reasoner", "kimi-k3/high"),
+    *("kimi-k2.6/high", "glm-5.3/high", "glm-4.7/high", "mistral-small-latest/high"),
+    *("groq/openai/gpt-oss-120b/high", "cerebras/gpt-oss-120b/high", "ollama/gpt-oss:20b/high"),
+)
+SEEDS = (
+    *("claude-opus-5-5/high", "gpt-5.6-terra/high", "gemini-3.8-flash/high", "grok-4.6/high"),
+    *(
+        "openrouter/anthropic/claude-opus-5/high",
+        "qwen3.7-max/med",
+        "MiniMax-M3/high",
+        "deepseek-v4-pro/high",
+    ),
+    *("kimi-k3/high",),
+)
+TOOLS = (
+    Tool("get_weather", "Weather of a city.", {"type": "object", "properties": {"city": {"type": "string"}}}),
+    Tool("get_time", "Time in a city.", {"type": "object", "properties": {"city": {"type": "string"}}}),
+)
+LOOP = (
+    '[[think:First I look.]] [[call:get_weather {"city":"Oslo"}]] '
+    '[[think:Two more at once.]] [[call:get_weather {"city":"Bergen"}]] & [[call:get_time {"city":"Oslo"}]] '
+    '[[think:One last.]] [[call:get_time {"city":"Bergen"}]] [[think:Now I know.]] [[say:Cold and late.]]'
+)
+
+
+@pytest.fixture
+async def client(simulator: Running) -> AsyncIterator[Client]:
+    names = default_providers()
+    bases = {name: simulator.at(name) for name in names}
+    async with Client(keys=dict.fromkeys(names, "any-key"), bases=bases, retries=0) as client:
+        yield client
+
+
+def begun(text: str) -> Conversation:
+    return Conversation(system=(Text("Be brief."),), turns=(Turn("user", (Text(text),)),))
+
+
+def results(answer: Answer) -> Turn:
+    return Turn(
+        "user", tuple(ToolResult(call.id, (Text(f"{call.name}: 7"),)) for call in answer.turn.tool_calls)
+    )
+
+
+async def loop(
+    client: Client, models: list[str], *, streamed: bool = True
+) -> tuple[Conversation, list[Answer]]:
+    """A scripted tool loop of three rounds, each step asked of the next model in turn."""
+    talk = begun(LOOP)
+    answers: list[Answer] = []
+    for step in range(4):
+        model = models[step % len(models)]
+        answer = await client.complete(talk, model=model, tools=TOOLS, streamed=streamed)
+        answers.append(answer)
+        talk = talk.plus(answer.turn)
+        if answer.turn.tool_calls:
+            talk = talk.plus(results(answer))
+    return talk, answers
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+async def test_a_plain_question_is_answered(client: Client, model: str, streamed: bool) -> None:
+    answer = await client.complete("What is thinking?", model=model, streamed=streamed)
+    assert answer.finish == "stop"
+    assert "simulated" in answer.turn.text
+    assert answer.usage is not None
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+async def test_a_tool_loop_of_three_rounds_is_never_refused(
+    client: Client, model: str, streamed: bool
+) -> None:
+    talk, answers = await loop(client, [model], streamed=streamed)
+    assert [len(answer.turn.tool_calls) for answer in answers] == [1, 2, 1, 0]
+    assert answers[-1].turn.text == "Cold and late."
+    again = await client.complete(talk.plus(Turn("user", (Text("[[say:Bye.]]"),))), model=model, tools=TOOLS)
+    assert again.turn.text == "Bye."
+
+
+@pytest.mark.parametrize("model", SEEDS)
+async def test_stopping_and_starting_to_think_is_never_refused(client: Client, model: str) -> None:
+    name = model.rpartition("/")[0]
+    _, answers = await loop(client, [f"{name}/high", f"{name}/none"])
+    assert answers[-1].turn.text == "Cold and late."
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(SEEDS, 2)))
+async def test_switching_in_the_middle_of_a_loop_and_back_is_never_refused(
+    client: Client, first: str, second: str
+) -> None:
+    talk, answers = await loop(client, [first, second])
+    assert answers[-1].turn.text == "Cold and late."
+    thought = [block for block in answers[0].turn.blocks if isinstance(block, Thinking)]
+    back = await client.complete(talk.plus(Turn("user", (Text("[[say:Bye.]]"),))), model=first, tools=TOOLS)
+    assert back.turn.text == "Bye."
+    assert thought == [block for block in talk.turns[1].blocks if isinstance(block, Thinking)]

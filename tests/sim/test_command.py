@@ -1,0 +1,64 @@
+"""`thinkwire sim`: says where it is and that it is simulated, and closes on Ctrl-C."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from click.testing import CliRunner
+
+from thinkwire.cli.sim import sim
+
+COMMAND = "import sys; from thinkwire.cli.sim import sim; sim(sys.argv[1:])"
+
+
+@pytest.fixture
+def running(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-u", "-c", COMMAND, "--port", "0", *request.param]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    yield process
+    process.kill()
+    with process:  # closes its pipes, and waits
+        pass
+
+
+def address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:\d+", line)
+    assert found, line
+    return found[0]
+
+
+@pytest.mark.parametrize("running", [["--seed", "3"]], indirect=True)
+def test_it_serves_and_closes_cleanly(running: subprocess.Popen[str]) -> None:
+    url = address(running)
+    body = {"model": "qwen3", "messages": [{"role": "user", "content": "[[say:Hi]]"}]}
+    got = httpx2.post(f"{url}/ollama/v1/chat/completions", json=body).json()
+    assert got["choices"][0]["message"]["content"] == "Hi"
+    running.send_signal(signal.SIGINT)
+    assert running.stdout is not None
+    assert running.stderr is not None
+    said, errors = running.stdout.read(), running.stderr.read()
+    running.wait(15)
+    assert "Everything here is simulated" in said
+    assert f"{url}/anthropic" in said
+    assert "closed" in said
+    assert (errors, running.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize("running", [["--chaos", "status=503"]], indirect=True)
+def test_chaos_concerns_every_request(running: subprocess.Popen[str]) -> None:
+    url = address(running)
+    assert httpx2.get(f"{url}/ollama/v1/models").status_code == 503
+
+
+def test_a_chaos_that_nobody_knows_is_refused_before_anything_starts() -> None:
+    result = CliRunner().invoke(sim, ["--chaos", "nonsense"])
+    assert result.exit_code == 2
+    assert "nonsense" in result.output
