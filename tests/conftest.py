@@ -30,6 +30,13 @@ def _stay_on_loopback(event: str, args: tuple[Any, ...]) -> None:
 sys.addaudithook(_stay_on_loopback)
 
 
+@pytest.fixture(autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that a test learns stays on the machine, and nothing learnt there comes into a test."""
+    monkeypatch.setenv("THINKWIRE_STATE", str(tmp_path_factory.getbasetemp() / "state-that-is-not-there"))
+    monkeypatch.delenv("THINKWIRE_MODELS", raising=False)
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

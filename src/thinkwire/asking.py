@@ -104,7 +104,7 @@ def prepare(asking: Asking, now: float) -> Prepared:
     )
     plan, request = resolve(intent, found, request)
     encoded = encode_for(provider, name, request)
-    url = provider.endpoint(name, target.model, stream=asking.streamed)
+    url = provider.endpoint(name, target.model, stream=bool(request.stream))
     if url is None:
         raise ConfigError(f"{provider.label} does not speak {name}")
     return Prepared(
@@ -116,7 +116,7 @@ def prepare(asking: Asking, now: float) -> Prepared:
         body=merged(_completed(encoded.body, name, plan), plan.patch),
         plan=plan,
         notes=(*replay.notes, *plan.notes, *encoded.notes),
-        streamed=asking.streamed,
+        streamed=bool(request.stream),
         carries_seals=_carries_seals(request),
     )
 

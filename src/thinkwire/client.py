@@ -7,6 +7,7 @@ import os
 import random
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import msgspec
@@ -17,10 +18,10 @@ from thinkwire.errors import ConfigError, Failure, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import Http, Reply, Timeouts
 from thinkwire.jsonvalue import dump, parse_object
-from thinkwire.lessons import LessonBook
+from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
-from thinkwire.providers import Provider
+from thinkwire.providers import Provider, default_providers
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.recovery import learn
 from thinkwire.replay import ReplaySettings
@@ -44,15 +45,21 @@ class Client:
         catalog: Catalog | None = None,
         timeouts: Timeouts | None = None,
         retries: int = 2,
-        lessons: LessonBook | None = None,
+        lessons: LessonBook | bool = True,
+        sim: bool | None = None,
     ) -> None:
-        """`keys` and `bases` are by provider name; a base replaces the provider's own address."""
+        """`keys` and `bases` are by provider name; a base replaces the provider's own address.
+
+        `lessons` is where refusals are remembered: the user's state folder, a book of your own, or nowhere.
+        With `sim`, or THINKWIRE_SIM=1 in the environment, every provider is simulated inside this process.
+        """
         self._keys = dict(keys or {})
         self._bases = dict(bases or {})
+        self._sim = os.environ.get("THINKWIRE_SIM") == "1" if sim is None else sim
         self._catalog = catalog
         self._http = Http(timeouts)
         self._retries = retries
-        self._lessons = lessons
+        self._lessons = default_book() if lessons is True else lessons or None
 
     async def __aenter__(self) -> Client:
         return self
@@ -82,6 +89,8 @@ class Client:
         **request: Any,
     ) -> AsyncIterator[Event]:
         """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields."""
+        if self._sim and not self._bases:
+            self._simulate()
         asking = Asking(
             request=_request(said, tools, request),
             model=model,
@@ -101,6 +110,12 @@ class Client:
                 raise error
             collector.add(event)
             yield event
+
+    def _simulate(self) -> None:
+        # By name: the simulators are a face, above the client, and only this switch reaches up to them.
+        address = import_module("thinkwire.sim.embedded").address()
+        self._bases = {name: f"{address}/{name}" for name in default_providers()}
+        self._keys = dict.fromkeys(self._bases, "simulated")
 
     async def _answer(self, asking: Asking) -> AsyncIterator[Event]:
         """One request, tried again where that can help and nothing has been shown yet."""
@@ -185,7 +200,7 @@ class Client:
             notes.append(
                 Note("thinking.stripped", f"refused: {failure.message[:200]}; asked again without it")
             )
-            without = msgspec.structs.replace(asking.replay, strip="all")
+            without = msgspec.structs.replace(asking.replay, strip="all", seals=False)
             return msgspec.structs.replace(asking, replay=without, recovered=True)
         return None
 

@@ -14,6 +14,13 @@ _decode = msgspec.json.Decoder(Lesson).decode
 _encode = msgspec.json.Encoder().encode
 
 
+def default_book() -> LessonBook:
+    """The book in the state folder: $THINKWIRE_STATE, else the user's own (XDG)."""
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = os.environ.get("THINKWIRE_STATE") or Path(home) / "thinkwire"
+    return LessonBook(Path(folder) / "lessons.jsonl")
+
+
 class LessonBook:
     """One JSON object per line. Lines that cannot be read are passed over and left where they are."""
 

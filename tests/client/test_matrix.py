@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from itertools import permutations
+from typing import Any
 
+import msgspec
 import pytest
 
 from thinkwire.client import Client
 from thinkwire.events import Answer
-from thinkwire.messages import Conversation, Text, Thinking, ToolResult, Turn
+from thinkwire.messages import Conversation, Seal, Text, Thinking, ToolResult, Turn
 from thinkwire.providers import default_providers
+from thinkwire.replay import ReplaySettings
 from thinkwire.request import Tool
 from thinkwire.sim.fixture import Running, simulator
 
@@ -29,7 +32,12 @@ MODELS = (
     *("openrouter/openai/gpt-5.6-terra/med", "grok-4.6/high", "grok-3-mini/high", "qwen3.7-max/med"),
     *("MiniMax-M3/high", "MiniMax-M2.7/high", "deepseek-v4-pro/high", "deepseek-reasoner", "kimi-k3/high"),
     *("kimi-k2.6/high", "glm-5.3/high", "glm-4.7/high", "mistral-small-latest/high"),
-    *("groq/openai/gpt-oss-120b/high", "cerebras/gpt-oss-120b/high", "ollama/gpt-oss:20b/high"),
+    *(
+        "qwen3-235b-a22b/med",
+        "groq/openai/gpt-oss-120b/high",
+        "cerebras/gpt-oss-120b/high",
+        "ollama/gpt-oss:20b/high",
+    ),
 )
 SEEDS = (
     *("claude-opus-5-5/high", "gpt-5.6-terra/high", "gemini-3.8-flash/high", "grok-4.6/high"),
@@ -105,6 +113,51 @@ async def test_a_tool_loop_of_three_rounds_is_never_refused(
     assert answers[-1].turn.text == "Cold and late."
     again = await client.complete(talk.plus(Turn("user", (Text("[[say:Bye.]]"),))), model=model, tools=TOOLS)
     assert again.turn.text == "Bye."
+
+
+async def test_kimi_works_with_its_reasoning_in_context_and_visibly_breaks_without(client: Client) -> None:
+    """As the terminal's seed says: true makes it work, false breaks it, and that is expected."""
+    call = '[[think:I look.]] [[call:get_weather {"city":"Oslo"}]] [[say:Cold.]]'
+    for include, said in ((True, "Cold."), (None, "Cold."), (False, "lost the thread")):
+        settings = ReplaySettings(include=include)
+        first = await client.complete(begun(call), model="kimi-k3/high", tools=TOOLS, replay=settings)
+        talk = begun(call).plus(first.turn, results(first))
+        second = await client.complete(talk, model="kimi-k3/high", tools=TOOLS, replay=settings)
+        assert said in second.turn.text
+        assert ("replay.refusable" in {note.code for note in second.notes}) == (include is False)
+
+
+def _with_broken_seals(turn: Turn) -> Turn:
+    def broken(block: Any) -> Any:
+        seal = getattr(block, "seal", None)
+        if seal is None:
+            return block
+        return msgspec.structs.replace(block, seal=Seal(seal.scheme, "A" + seal.data[1:]))
+
+    return msgspec.structs.replace(turn, blocks=tuple(broken(block) for block in turn.blocks))
+
+
+SEALED = ("claude-opus-5-5/high", "claude-sonnet-4-5/high", "gpt-5.6-terra/high", "gemini-3.8-flash/high")
+
+
+@pytest.mark.parametrize("model", SEALED)
+async def test_a_changed_seal_is_refused_and_recovered_once(
+    client: Client, simulator: Running, model: str
+) -> None:
+    text = '[[think:I look.]] [[call:get_weather {"city":"Oslo"}]] [[say:Cold.]]'
+    first = await client.complete(begun(text), model=model, tools=TOOLS)
+    talk = begun(text).plus(_with_broken_seals(first.turn), results(first))
+    before = simulator.app.fired.total()
+    answer = await client.complete(talk, model=model, tools=TOOLS)
+    assert answer.turn.text == "Cold."
+    assert "thinking.stripped" in {note.code for note in answer.notes}
+    assert simulator.app.fired.total() > before, "a rule must notice an altered byte"
+
+
+async def test_the_embedded_simulators_need_no_key() -> None:
+    async with Client(sim=True) as client:
+        answer = await client.complete("Hello?", model="claude-opus-5-5/high")
+    assert "simulated" in answer.turn.text
 
 
 @pytest.mark.parametrize("model", SEEDS)

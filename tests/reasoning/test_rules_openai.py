@@ -240,7 +240,7 @@ def test_rule_40_our_own_words_never_reach_the_wire(name: str) -> None:
     assert target.found is not None
     facts = target.found.facts
     plain = set(explain(target, Intent(), HELLO).untouched)
-    native = {path.split(".")[0] for path in FIELDS[facts.shape]} | {"include", "max_tokens"}
+    native = {path.split(".")[0] for path in FIELDS[facts.shape]} | {"include", "max_tokens", "stream"}
     for body in bodies(target):
         assert set(body) - plain <= native | set(facts.always_send)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import click
 
-from thinkwire.catalog import Catalog, default_catalog
+from thinkwire.catalog import Catalog, Found, default_catalog
 from thinkwire.errors import ConfigError
+from thinkwire.lessons import default_book
+from thinkwire.reasoning.target import Target
 
 
 def the_catalog(overlay: str | None = None) -> Catalog:
@@ -24,3 +27,11 @@ def the_catalog(overlay: str | None = None) -> Catalog:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
     return default_catalog().with_table(text, str(path))
+
+
+def as_learnt(target: Target) -> Target:
+    """The target with what its provider's refusals have taught."""
+    if target.found is None:
+        return target
+    facts = default_book().corrected(target.found.facts, time.time())
+    return Target(target.model, target.provider, Found(facts, target.found.by))

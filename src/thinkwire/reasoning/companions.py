@@ -41,6 +41,10 @@ class Companions:
             request = self._unforced(request)
         if "prefill" in refused:
             request = self._closed(request)
+        if "streaming_off" in refused and not request.stream:
+            self._note("field.changed", f"{self.facts.id} answers only as a stream while it thinks")
+            self.controls["stream"] = "adjusted"
+            request = msgspec.structs.replace(request, stream=True)
         return setting, request
 
     def _note(self, code: NoteCode, message: str, **detail: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from thinkwire.catalog import Facts
-from thinkwire.messages import Block, Seal, Text, Thinking, ToolResult, Turn
+from thinkwire.messages import Block, Origin, Seal, Text, Thinking, ToolResult, Turn
 from thinkwire.notes import Note
 from thinkwire.replay.origin import readable, same_service
 from thinkwire.replay.pairing import merged, paired, without_broken, without_empty
@@ -49,10 +49,13 @@ def plan_replay(
 ) -> Replay:
     """What of these turns the destination is given."""
     notes: list[Note] = []
-    wanted = _by_settings(without_broken(turns, notes), destination, settings, notes)
+    unbroken = without_broken(turns, notes)
+    wanted = _by_settings(unbroken, destination, settings, notes)
     if settings.include is None:
         wanted = _by_contract(wanted, destination)
     own = _by_origin(wanted, destination, settings, notes)
+    if destination.dialect == "openai-responses":
+        own = tuple(map(_without_orphaned_ids, unbroken, own))
     whole = merged(paired(without_empty(own, notes), notes))
     whole = _with_placeholders(whole, destination, notes)
     thinking_off = _loop_without_thinking(whole, destination, notes)
@@ -101,7 +104,8 @@ def _by_origin(
         blocks, asleep = _own_blocks(turn, destination, settings)
         sleeping += asleep
         carried += asleep if settings.carry == "text" else 0
-        result.append(_with_blocks(turn, blocks, asleep, destination))
+        same = tuple(blocks) == turn.blocks
+        result.append(turn if same else msgspec.structs.replace(turn, blocks=tuple(blocks)))
     if carried:
         notes.append(Note("thinking.carried", f"{carried} thoughts of other models go along as plain text"))
     elif sleeping:
@@ -118,7 +122,7 @@ def _own_blocks(turn: Turn, destination: Destination, settings: ReplaySettings) 
     asleep = 0
     for block in turn.blocks:
         seal = getattr(block, "seal", None)
-        mine = home and (seal is None or readable(seal, origin, destination.dialect, destination.model))
+        mine = home and (seal is None or _may_go_back(seal, origin, destination, settings))
         if mine or (seal is None and not isinstance(block, Thinking)):
             blocks.append(block)
         elif isinstance(block, Thinking):
@@ -136,11 +140,19 @@ def _as_text(block: Thinking, turn: Turn) -> Text:
     return Text(f"[Earlier reasoning of {author}]\n{block.text}")
 
 
-def _with_blocks(turn: Turn, blocks: list[Block], asleep: int, destination: Destination) -> Turn:
+def _may_go_back(seal: Seal, origin: Origin | None, to: Destination, settings: ReplaySettings) -> bool:
+    return settings.seals and readable(seal, origin, to.dialect, to.model)
+
+
+def _without_orphaned_ids(before: Turn, after: Turn) -> Turn:
     """Items lose their ids together with the thinking they came from; the vendor checks that pairing."""
-    if asleep and destination.dialect == "openai-responses":
-        blocks = [_without_id(block) for block in blocks]
-    return turn if tuple(blocks) == turn.blocks else msgspec.structs.replace(turn, blocks=tuple(blocks))
+    if sum(map(_is_thought, before.blocks)) == sum(map(_is_thought, after.blocks)):
+        return after
+    return msgspec.structs.replace(after, blocks=tuple(map(_without_id, after.blocks)))
+
+
+def _is_thought(block: Block) -> bool:
+    return isinstance(block, Thinking)
 
 
 def _without_id(block: Block) -> Block:

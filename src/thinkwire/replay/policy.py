@@ -19,6 +19,8 @@ class ReplaySettings(msgspec.Struct, frozen=True):
     include: bool | None = None
     carry: Literal["none", "text"] = "none"
     """What becomes of another origin's thinking: it sleeps, or goes along as plain text."""
+    seals: bool = True
+    """False gives no seal back at all, after a provider has refused one."""
 
 
 def without_thinking(turn: Turn, unwanted: Callable[[Thinking], bool] = lambda block: True) -> Turn:

@@ -202,8 +202,6 @@ _EDITS: dict[str, Callable[[Speaker, JsonObject], JsonObject]] = {
 
 def responses_event(speaker: Speaker, event: JsonObject) -> JsonObject:
     """An event of the Responses API as OpenAI and its followers send it."""
-    if event["type"] == "response.function_call_arguments.done":
-        event.pop("name", None)
     item = event.get("item") or {}
     begins = event["type"] == "response.output_item.added" and item.get("type") == "reasoning"
     if begins and speaker.provider.name == "openai" and speaker.encrypts:

@@ -24,7 +24,7 @@ CREATED = 1_790_000_000
 
 _PING = frame(b'{"type": "ping"}', "ping")
 _PROCESSING = b": OPENROUTER PROCESSING\n\n"
-_EDITED_EVENTS = (b"event: response.function_call_arguments.done", b"event: response.output_item.added")
+_EDITED_EVENT = b"event: response.output_item.added"
 _ECHOED = (
     *("instructions", "max_output_tokens", "metadata", "parallel_tool_calls", "previous_response_id"),
     *("reasoning", "service_tier", "store", "temperature", "text", "tool_choice", "tools", "top_p"),
@@ -93,7 +93,7 @@ class Stream:
         match self._speaker.dialect:
             case "openai-chat":
                 data = self._chunks(data)
-            case "openai-responses" if any(mark in data for mark in _EDITED_EVENTS):
+            case "openai-responses" if _EDITED_EVENT in data:
                 data = self._events(data)
             case "gemini" if self._sse:
                 data = self._counter.write(data)

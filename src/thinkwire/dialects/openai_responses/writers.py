@@ -165,7 +165,7 @@ class CallWriter(Writer):
             extras=merge_extras(self._block.extras, extras),
         )
         note_seals(block, self.id, self.frames.notes)
-        done = self._say("response.function_call_arguments.done", name=block.name, arguments=block.arguments)
+        done = self._say("response.function_call_arguments.done", arguments=block.arguments)
         return done + self.frames.item_done(self.position, complete_item(block, self.id))
 
 
