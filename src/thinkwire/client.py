@@ -6,7 +6,8 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ import msgspec
 
 from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
-from thinkwire.errors import ConfigError, Failure, ProviderError
+from thinkwire.errors import ConfigError, Failure, MalformedInput, ProviderError, protocol_failure
 from thinkwire.events import Answer, Collector, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import Http, Reply, Timeouts
 from thinkwire.jsonvalue import dump, parse_object
@@ -26,6 +27,7 @@ from thinkwire.reasoning import Intent
 from thinkwire.reasoning.recovery import learn
 from thinkwire.replay import ReplaySettings
 from thinkwire.request import Request, Tool
+from thinkwire.usage import Usage
 
 Said: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
@@ -87,7 +89,7 @@ class Client:
         replay: ReplaySettings | None = None,
         streamed: bool = True,
         **request: Any,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields."""
         if self._sim and not self._bases:
             self._simulate()
@@ -102,14 +104,14 @@ class Client:
             bases=self._bases,
         )
         collector = Collector()
-        async for event in self._answer(asking):
-            if isinstance(event, Failed):
-                error = event.failure.as_error()
+        async with aclosing(self._answer(asking)) as events:
+            async for event in events:
                 collector.add(event)
-                error.partial = collector.answer()
-                raise error
-            collector.add(event)
-            yield event
+                if isinstance(event, Failed):
+                    error = event.failure.as_error()
+                    error.partial = collector.answer()
+                    raise error
+                yield event
 
     def _simulate(self) -> None:
         # By name: the simulators are a face, above the client, and only this switch reaches up to them.
@@ -117,70 +119,44 @@ class Client:
         self._bases = {name: f"{address}/{name}" for name in default_providers()}
         self._keys = dict.fromkeys(self._bases, "simulated")
 
-    async def _answer(self, asking: Asking) -> AsyncIterator[Event]:
-        """One request, tried again where that can help and nothing has been shown yet."""
+    async def _answer(self, asking: Asking) -> AsyncGenerator[Event, None]:
+        """One request, tried again where that can help and nothing has been told yet."""
         notes: list[Note] = []
-        attempt = 0
+        tries = 0
         while True:
             prepared = prepare(asking, time.time())
-            shown = False
-            failure: Failure | None = None
-            try:
-                async for event in self._try(prepared, notes):
-                    if isinstance(event, Failed) and not shown:
-                        failure = event.failure
-                        break
-                    shown = shown or not isinstance(event, Noted | Started)
+            attempt = _Attempt()
+            async with aclosing(attempt.told(self._try(prepared, notes))) as events:
+                async for event in events:
                     yield event
-                else:
-                    return
-            except ProviderError as error:
-                failure = error.failure
-            failure = msgspec.structs.replace(failure, provider=prepared.provider.name)
-            if shown:
-                yield Failed(failure)
+            if attempt.failure is None:
                 return
-            recovered = self._recovery(asking, prepared, failure, notes)
+            failure = msgspec.structs.replace(attempt.failure, provider=prepared.provider.name)
+            recovered = None if attempt.began else self._recovery(asking, prepared, failure, notes)
             if recovered is not None:
                 asking = recovered
-            elif attempt < self._retries and failure.kind in RETRIED:
-                await asyncio.sleep(_wait(failure, attempt))
-                attempt += 1
+            elif not attempt.began and tries < self._retries and failure.kind in RETRIED:
+                await asyncio.sleep(_wait(failure, tries))
+                tries += 1
             else:
-                yield Failed(failure)
+                yield Failed(failure, attempt.usage)
                 return
 
-    async def _try(self, prepared: Prepared, notes: list[Note]) -> AsyncIterator[Event]:
+    async def _try(self, prepared: Prepared, notes: list[Note]) -> AsyncGenerator[Event, None]:
         headers = {"content-type": "application/json", **prepared.headers, **self._auth(prepared.provider)}
         async with self._http.post(prepared.url, headers, dump(prepared.body)) as reply:
             if reply.status >= 400:
                 failure = prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
                 yield Failed(failure)
                 return
-            async for event in self._events(prepared, reply):
-                if isinstance(event, Started):
-                    yield msgspec.structs.replace(event, origin=prepared.origin(event.id, time.time()))
-                    for note in (*notes, *prepared.notes):
-                        yield Noted(note)
-                else:
-                    yield event
-
-    async def _events(self, prepared: Prepared, reply: Reply) -> AsyncIterator[Event]:
-        if not prepared.streamed:
-            for event in events_of(prepared.dialect.decode_response(parse_object(await reply.read()))):
-                yield event
-            return
-        decoder = prepared.decoder()
-        async for chunk in reply.chunks():
-            for event in decoder.feed(chunk):
-                yield event
-                if isinstance(event, Finished):
-                    await reply.drain()
-                    return
-                if isinstance(event, Failed):
-                    return
-        for event in decoder.close():
-            yield event
+            async with aclosing(_events(prepared, reply)) as events:
+                async for event in events:
+                    if isinstance(event, Started):
+                        yield msgspec.structs.replace(event, origin=prepared.origin(event.id, time.time()))
+                        for note in (*notes, *prepared.notes):
+                            yield Noted(note)
+                    else:
+                        yield event
 
     def _recovery(
         self, asking: Asking, prepared: Prepared, failure: Failure, notes: list[Note]
@@ -216,6 +192,60 @@ class Client:
         if provider.auth in ("bearer", "none"):
             return {"authorization": f"Bearer {key}"}
         return {provider.auth: key}
+
+
+class _Attempt:
+    """One try. Its beginning is held back until something is told, so that it can still be taken back."""
+
+    def __init__(self) -> None:
+        self.began = False
+        self.failure: Failure | None = None
+        self.usage: Usage | None = None
+
+    async def told(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """The events from the first that says something; a failure ends them and is remembered."""
+        held: list[Event] = []
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, Failed):
+                        self.failure, self.usage = event.failure, event.usage
+                        return
+                    held.append(event)
+                    if not self.began and isinstance(event, Noted | Started):
+                        continue
+                    self.began = True
+                    for early in held:
+                        yield early
+                    held.clear()
+        except ProviderError as error:
+            self.failure = error.failure
+
+
+async def _events(prepared: Prepared, reply: Reply) -> AsyncGenerator[Event, None]:
+    """The answer in a reply, streamed or whole."""
+    if not prepared.streamed:
+        for event in _whole(prepared, await reply.read()):
+            yield event
+        return
+    decoder = prepared.decoder()
+    async for chunk in reply.chunks():
+        for event in decoder.feed(chunk):
+            yield event
+            if isinstance(event, Finished):
+                await reply.drain()
+                return
+            if isinstance(event, Failed):
+                return
+    for event in decoder.close():
+        yield event
+
+
+def _whole(prepared: Prepared, body: bytes) -> Iterable[Event]:
+    try:
+        return events_of(prepared.dialect.decode_response(parse_object(body)))
+    except MalformedInput as error:
+        return [Failed(protocol_failure(f"the answer cannot be read: {error}"))]
 
 
 def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Request:

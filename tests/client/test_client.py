@@ -17,6 +17,7 @@ from thinkwire.errors import (
     ConfigError,
     ConnectionLost,
     Overloaded,
+    ProtocolError,
     QuotaExhausted,
     TimedOut,
 )
@@ -206,12 +207,27 @@ async def test_a_stream_cut_before_any_content_is_tried_again(client: Client, pr
     assert (await client.complete("Hi", model="claude-opus-5")).turn.text == "Hello."
 
 
+async def test_an_answer_that_is_begun_anew_is_told_once(client: Client, provider: Upstream) -> None:
+    reply = streamed("anthropic", ANSWER)
+    provider.replies = [reply._replace(cut=reply.body.index(b"content_block_start")), reply]
+    events = [event async for event in client.stream("Hi", model="claude-opus-5", temperature=0.1)]
+    assert [isinstance(event, Started) for event in events].count(True) == 1
+    assert len([event for event in events if isinstance(event, Noted)]) == 1
+    assert len(provider.received) == 2
+
+
+async def test_an_answer_that_is_not_json_is_a_typed_error(client: Client, provider: Upstream) -> None:
+    provider.replies = [Reply(body=b"<html>hello</html>")]
+    with pytest.raises(ProtocolError, match="the answer cannot be read"):
+        await client.complete("Hi", model="claude-opus-5", streamed=False)
+
+
 async def test_leaving_a_stream_closes_the_connection_at_once(client: Client, provider: Upstream) -> None:
     provider.replies = [streamed("anthropic", ANSWER, stall=10.0)]
     stream = client.stream("Hi", model="claude-opus-5")
     assert isinstance(await anext(stream), Started)
     before = time.monotonic()
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     await asyncio.wait_for(provider.hung_up.wait(), 2)
     assert time.monotonic() - before < 1
 
