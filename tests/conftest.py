@@ -32,8 +32,9 @@ sys.addaudithook(_stay_on_loopback)
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that a test learns stays on the machine, and nothing learnt there comes into a test."""
+    """Nothing that a test learns stays on the machine, and nothing set or learnt there comes into a test."""
     monkeypatch.setenv("THINKWIRE_STATE", str(tmp_path_factory.getbasetemp() / "state-that-is-not-there"))
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path_factory.getbasetemp() / "config-that-is-not-there"))
     monkeypatch.delenv("THINKWIRE_MODELS", raising=False)
 
 

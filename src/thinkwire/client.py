@@ -15,10 +15,11 @@ import msgspec
 
 from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
-from thinkwire.errors import ConfigError, Failure, MalformedInput, ProviderError, protocol_failure
+from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
 from thinkwire.events import Answer, Collector, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import Http, Reply, Timeouts
 from thinkwire.jsonvalue import dump, parse_object
+from thinkwire.keys import find_key, missing_key
 from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
@@ -37,7 +38,7 @@ LONGEST_WAIT = 60.0
 
 
 class Client:
-    """Talks to providers. Keys come from the environment unless they are given; they are never shown."""
+    """Talks to providers. Keys are given, or found by `thinkwire.keys`; they are never shown."""
 
     def __init__(
         self,
@@ -72,11 +73,22 @@ class Client:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def complete(self, said: Said, *, model: str, **options: Any) -> Answer:
-        """The whole answer; options as for `stream`. A failure is raised, with what arrived as `partial`."""
+    async def complete(
+        self, said: Said, *, model: str, deadline: float | None = None, **options: Any
+    ) -> Answer:
+        """The whole answer; options as for `stream`. A failure is raised, with what arrived as `partial`.
+
+        `deadline` is in seconds, for everything together: waiting, retries and the answer.
+        """
         collector = Collector()
-        async for event in self.stream(said, model=model, **options):
-            collector.add(event)
+        try:
+            async with asyncio.timeout(deadline):
+                async for event in self.stream(said, model=model, **options):
+                    collector.add(event)
+        except TimeoutError:
+            error = Failure("timed_out", f"no whole answer within {deadline} seconds").as_error()
+            error.partial = collector.answer()
+            raise error from None
         return collector.answer()
 
     async def stream(
@@ -181,14 +193,11 @@ class Client:
         return None
 
     def _auth(self, provider: Provider) -> dict[str, str]:
-        key = self._keys.get(provider.name) or next(
-            (os.environ[name] for name in provider.keys if os.environ.get(name)), None
-        )
+        key = self._keys.get(provider.name) or find_key(provider)
         if provider.auth == "none" and key is None:
             return {}
         if not key:
-            names = " or ".join(provider.keys) or "a key"
-            raise ConfigError(f"{provider.label} needs a key: set {names}")
+            raise missing_key(provider)
         if provider.auth in ("bearer", "none"):
             return {"authorization": f"Bearer {key}"}
         return {provider.auth: key}

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from thinkwire.catalog import Facts
+from thinkwire.folders import state_folder
 from thinkwire.reasoning.recovery import Lesson
 
 _decode = msgspec.json.Decoder(Lesson).decode
@@ -15,10 +16,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 def default_book() -> LessonBook:
-    """The book in the state folder: $THINKWIRE_STATE, else the user's own (XDG)."""
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    folder = os.environ.get("THINKWIRE_STATE") or Path(home) / "thinkwire"
-    return LessonBook(Path(folder) / "lessons.jsonl")
+    """The book in the state folder."""
+    return LessonBook(state_folder() / "lessons.jsonl")
 
 
 class LessonBook:

@@ -288,6 +288,16 @@ async def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch)
             await client.complete("Hi", model="claude-opus-5")
 
 
+async def test_a_deadline_covers_everything_and_keeps_what_arrived(
+    client: Client, provider: Upstream
+) -> None:
+    provider.replies = [streamed("anthropic", ANSWER, stall=10.0)]
+    with pytest.raises(TimedOut) as caught:
+        await client.complete("Hi", model="claude-opus-5", deadline=0.3)
+    assert isinstance(caught.value.partial, Answer)
+    await asyncio.wait_for(provider.hung_up.wait(), 2)
+
+
 async def test_an_unknown_name_is_refused_before_anything_is_sent() -> None:
     async with Client() as client:
         with pytest.raises(ConfigError, match="nobody is known to have 'no-such-model'"):

@@ -6,10 +6,9 @@ import os
 import time
 from pathlib import Path
 
-import click
-
 from thinkwire.catalog import Catalog, Found, default_catalog
 from thinkwire.errors import ConfigError
+from thinkwire.folders import config_folder
 from thinkwire.lessons import default_book
 from thinkwire.reasoning.target import Target
 
@@ -17,7 +16,7 @@ from thinkwire.reasoning.target import Target
 def the_catalog(overlay: str | None = None) -> Catalog:
     """The catalog with the table named here, in $THINKWIRE_MODELS, or in the configuration folder."""
     named = overlay or os.environ.get("THINKWIRE_MODELS")
-    path = Path(named) if named else Path(click.get_app_dir("thinkwire")) / "models.toml"
+    path = Path(named) if named else config_folder() / "models.toml"
     if not path.exists():
         if named:
             raise ConfigError(f"there is no table of models at {path}")

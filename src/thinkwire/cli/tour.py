@@ -47,6 +47,8 @@ def tour(as_json: bool) -> None:
     if not as_json:
         _heading("Try")
         for command in (
+            "thinkwire explain claude-sonnet-4-5/med                      what would be sent, and why",
+            "thinkwire sim                                                strict simulated providers",
             "thinkwire wire decode --dialect anthropic --stream FILE      any provider's answer, neutral",
             "thinkwire wire convert --from gemini --to openai-chat FILE   one wire into another",
             "thinkwire wire --help",

@@ -62,5 +62,5 @@ def signature(seal: Seal | None, notes: list[Note], path: str) -> JsonObject:
         return {}
     if seal.scheme == SCHEME:
         return {"thoughtSignature": seal.data}
-    notes.append(Note("seal.dropped", f"a {seal.scheme} seal means nothing to {NAME}; left off", path=path))
+    notes.append(Note("seal.dropped", f"the seal {seal.scheme} means nothing to {NAME}; left off", path=path))
     return {}
