@@ -177,3 +177,24 @@ async def test_switching_in_the_middle_of_a_loop_and_back_is_never_refused(
     back = await client.complete(talk.plus(Turn("user", (Text("[[say:Bye.]]"),))), model=first, tools=TOOLS)
     assert back.turn.text == "Bye."
     assert thought == [block for block in talk.turns[1].blocks if isinstance(block, Thinking)]
+
+
+PROFILES = [
+    ("kimi-k2-thinking", ReplaySettings(include=True), True),
+    ("claude-sonnet-5/high", ReplaySettings(include=True), True),
+    ("gemini-2.5-flash/high", ReplaySettings(include=False), False),
+    ("gpt-4o", ReplaySettings(), False),
+]
+
+
+@pytest.mark.parametrize(("model", "settings", "kept"), PROFILES, ids=[model for model, *_ in PROFILES])
+async def test_the_profiles_of_the_terminals_seed_work_as_written(
+    client: Client, model: str, settings: ReplaySettings, kept: bool
+) -> None:
+    text = '[[think:I look.]] [[call:get_weather {"city":"Oslo"}]] [[say:Cold.]]'
+    first = await client.complete(begun(text), model=model, tools=TOOLS, replay=settings)
+    talk = begun(text).plus(first.turn, results(first))
+    second = await client.complete(talk, model=model, tools=TOOLS, replay=settings)
+    assert second.turn.text == "Cold."
+    assert any(isinstance(block, Thinking) for block in first.turn.blocks) == (model != "gpt-4o")
+    assert ("thinking.stripped" in {note.code for note in second.notes}) == (not kept and model != "gpt-4o")
