@@ -40,7 +40,10 @@ class Asking(msgspec.Struct, frozen=True):
     streamed: bool = True
     catalog: Catalog | None = None
     lessons: LessonBook | None = None
+    providers: Mapping[str, Provider] | None = None
     bases: Mapping[str, str] = {}
+    until: float | None = None
+    """When everything must be over, on the loop's clock."""
     lesson: Lesson | None = None
     """What the refusal of the try before taught."""
     recovered: bool = False
@@ -78,7 +81,7 @@ class Prepared(msgspec.Struct, frozen=True):
 def prepare(asking: Asking, now: float) -> Prepared:
     """The request as it will go out."""
     named = parse_name(asking.model)
-    target = find_target(named.name, asking.catalog)
+    target = find_target(named.name, asking.catalog, asking.providers)
     if target.provider is None:
         raise ConfigError(f"nobody is known to have {named.name!r}; say PROVIDER/MODEL (`thinkwire models`)")
     provider = _at(target.provider, asking.bases)

@@ -13,17 +13,17 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
 from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
 from thinkwire.events import Answer, Collector, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import Http, Reply, Timeouts
 from thinkwire.jsonvalue import dump, parse_object
-from thinkwire.keys import find_key, missing_key
 from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
-from thinkwire.providers import Provider, default_providers
+from thinkwire.providers import Provider
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.recovery import learn
 from thinkwire.replay import ReplaySettings
@@ -38,7 +38,7 @@ LONGEST_WAIT = 60.0
 
 
 class Client:
-    """Talks to providers. Keys are given, or found by `thinkwire.keys`; they are never shown."""
+    """Talks to providers. Keys are given, or found by `thinkwire.access`; they are never shown."""
 
     def __init__(
         self,
@@ -49,17 +49,21 @@ class Client:
         timeouts: Timeouts | None = None,
         retries: int = 2,
         lessons: LessonBook | bool = True,
+        providers: Mapping[str, Provider] | None = None,
         sim: bool | None = None,
     ) -> None:
         """`keys` and `bases` are by provider name; a base replaces the provider's own address.
 
-        `lessons` is where refusals are remembered: the user's state folder, a book of your own, or nowhere.
-        With `sim`, or THINKWIRE_SIM=1 in the environment, every provider is simulated inside this process.
+        `providers` are by name; without them, those of the package and of `providers.toml` in the
+        configuration folder. `lessons` is where refusals are remembered: the user's state folder, a book of
+        your own, or nowhere. With `sim`, or THINKWIRE_SIM=1 in the environment, every provider is simulated
+        inside this process.
         """
         self._keys = dict(keys or {})
         self._bases = dict(bases or {})
         self._sim = os.environ.get("THINKWIRE_SIM") == "1" if sim is None else sim
         self._catalog = catalog
+        self._providers = known_providers() if providers is None else dict(providers)
         self._http = Http(timeouts)
         self._retries = retries
         self._lessons = default_book() if lessons is True else lessons or None
@@ -73,22 +77,11 @@ class Client:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def complete(
-        self, said: Said, *, model: str, deadline: float | None = None, **options: Any
-    ) -> Answer:
-        """The whole answer; options as for `stream`. A failure is raised, with what arrived as `partial`.
-
-        `deadline` is in seconds, for everything together: waiting, retries and the answer.
-        """
+    async def complete(self, said: Said, *, model: str, **options: Any) -> Answer:
+        """The whole answer; options as for `stream`. A failure is raised, with what arrived as `partial`."""
         collector = Collector()
-        try:
-            async with asyncio.timeout(deadline):
-                async for event in self.stream(said, model=model, **options):
-                    collector.add(event)
-        except TimeoutError:
-            error = Failure("timed_out", f"no whole answer within {deadline} seconds").as_error()
-            error.partial = collector.answer()
-            raise error from None
+        async for event in self.stream(said, model=model, **options):
+            collector.add(event)
         return collector.answer()
 
     async def stream(
@@ -100,9 +93,13 @@ class Client:
         thinking: Intent | None = None,
         replay: ReplaySettings | None = None,
         streamed: bool = True,
+        deadline: float | None = None,
         **request: Any,
     ) -> AsyncGenerator[Event, None]:
-        """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields."""
+        """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields.
+
+        `deadline` is in seconds, for everything together: waiting, retries and the answer.
+        """
         if self._sim and not self._bases:
             self._simulate()
         asking = Asking(
@@ -113,7 +110,9 @@ class Client:
             streamed=streamed,
             catalog=self._catalog,
             lessons=self._lessons,
+            providers=self._providers,
             bases=self._bases,
+            until=None if deadline is None else asyncio.get_running_loop().time() + deadline,
         )
         collector = Collector()
         async with aclosing(self._answer(asking)) as events:
@@ -128,7 +127,7 @@ class Client:
     def _simulate(self) -> None:
         # By name: the simulators are a face, above the client, and only this switch reaches up to them.
         address = import_module("thinkwire.sim.embedded").address()
-        self._bases = {name: f"{address}/{name}" for name in default_providers()}
+        self._bases = {name: f"{address}/{name}" for name in self._providers}
         self._keys = dict.fromkeys(self._bases, "simulated")
 
     async def _answer(self, asking: Asking) -> AsyncGenerator[Event, None]:
@@ -138,7 +137,7 @@ class Client:
         while True:
             prepared = prepare(asking, time.time())
             attempt = _Attempt()
-            async with aclosing(attempt.told(self._try(prepared, notes))) as events:
+            async with aclosing(attempt.told(self._try(prepared, notes, asking.until))) as events:
                 async for event in events:
                     yield event
             if attempt.failure is None:
@@ -147,16 +146,17 @@ class Client:
             recovered = None if attempt.began else self._recovery(asking, prepared, failure, notes)
             if recovered is not None:
                 asking = recovered
-            elif not attempt.began and tries < self._retries and failure.kind in RETRIED:
-                await asyncio.sleep(_wait(failure, tries))
+            elif not attempt.began and tries < self._retries and await _worth_waiting(failure, tries, asking):
                 tries += 1
             else:
                 yield Failed(failure, attempt.usage)
                 return
 
-    async def _try(self, prepared: Prepared, notes: list[Note]) -> AsyncGenerator[Event, None]:
+    async def _try(
+        self, prepared: Prepared, notes: list[Note], until: float | None
+    ) -> AsyncGenerator[Event, None]:
         headers = {"content-type": "application/json", **prepared.headers, **self._auth(prepared.provider)}
-        async with self._http.post(prepared.url, headers, dump(prepared.body)) as reply:
+        async with self._http.post(prepared.url, headers, dump(prepared.body), until=until) as reply:
             if reply.status >= 400:
                 failure = prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
                 yield Failed(failure)
@@ -281,6 +281,17 @@ _SEAL_WORDS = (
 def _about_seals(failure: Failure) -> bool:
     words = failure.message.lower()
     return failure.code == "invalid_encrypted_content" or any(word in words for word in _SEAL_WORDS)
+
+
+async def _worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:
+    """Waits before another try; not for what waiting cannot mend, and not past the deadline."""
+    if failure.kind not in RETRIED:
+        return False
+    wait = _wait(failure, tries)
+    if asking.until is not None and asyncio.get_running_loop().time() + wait >= asking.until:
+        return False
+    await asyncio.sleep(wait)
+    return True
 
 
 def _wait(failure: Failure, attempt: int) -> float:

@@ -36,9 +36,10 @@ class Reply:
     silence: time counts only while a piece is waited for.
     """
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, patience: float, until: float | None = None) -> None:
         self._response = response
         self._patience = patience
+        self._until = until if until is not None else float("inf")
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
         self.fell_silent = False
@@ -47,7 +48,7 @@ class Reply:
         loop = asyncio.get_running_loop()
         pieces = self._response.content.iter_any()
         while True:
-            alarm = loop.call_later(self._patience, self._hang_up)
+            alarm = loop.call_at(min(loop.time() + self._patience, self._until), self._hang_up)
             try:
                 piece = await anext(pieces, None)
             finally:
@@ -82,15 +83,21 @@ class Http:
         self._session: aiohttp.ClientSession | None = None
 
     @asynccontextmanager
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Reply]:
-        """The reply to one request. Leaving the block early closes the connection."""
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, until: float | None = None
+    ) -> AsyncIterator[Reply]:
+        """The reply to one request. Leaving the block early closes the connection; so does `until`, a time
+        on the loop's clock by which everything must be over.
+        """
         import aiohttp
 
         session = self._open()
         reply: Reply | None = None
         try:
-            async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
-                reply = Reply(response, self._timeouts.idle)
+            async with asyncio.timeout_at(until):
+                response = await session.post(url, data=body, headers=headers, allow_redirects=False)
+            async with response:
+                reply = Reply(response, self._timeouts.idle, until)
                 yield reply
         except TimeoutError as error:
             raise Failure(

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.anyio
 
 MODELS = (
     *("claude-opus-5-5/high", "gpt-5.6-terra/high", "gemini-3.8-flash/high", "deepseek-v4-pro/high"),
-    *("openrouter/anthropic/claude-opus-5/high", "mistral-small-latest/high"),
+    *("openrouter/anthropic/claude-opus-5/high", "mistral-small-latest/high", "grok-4.6/high"),
+    *("qwen3.7-max/med", "MiniMax-M3/high", "kimi-k3/high"),
 )
 HARMLESS = ("latency=0.05", "split=1", "split=3", "gzip", "dup")
 BROKEN = (
@@ -32,7 +33,7 @@ async def asked(model: str, spec: str) -> Answer:
     names = default_providers()
     async with serving(Simulator(chaos=Chaos.parse(spec))) as url:
         bases = {name: f"{url}/{name}" for name in names}
-        timeouts = Timeouts(connect=2, first_byte=1, idle=1)
+        timeouts = Timeouts(connect=2, first_byte=0.7, idle=0.7)
         async with Client(
             keys=dict.fromkeys(names, "any-key"), bases=bases, retries=0, timeouts=timeouts
         ) as client:

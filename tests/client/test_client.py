@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -296,6 +297,95 @@ async def test_a_deadline_covers_everything_and_keeps_what_arrived(
         await client.complete("Hi", model="claude-opus-5", deadline=0.3)
     assert isinstance(caught.value.partial, Answer)
     await asyncio.wait_for(provider.hung_up.wait(), 2)
+
+
+async def test_a_deadline_ends_a_stream_too(client: Client, provider: Upstream) -> None:
+    provider.replies = [streamed("anthropic", ANSWER, stall=10.0)]
+    seen: list[Event] = []
+
+    async def listen() -> None:
+        async for event in client.stream("Hi", model="claude-opus-5", deadline=0.3):
+            seen.append(event)
+
+    with pytest.raises(TimedOut):
+        await asyncio.wait_for(listen(), 3)
+    assert seen
+
+
+async def test_no_retry_goes_past_the_deadline(client: Client, provider: Upstream) -> None:
+    provider.replies = [refused(529, "Overloaded", retry_after="30")]
+    with pytest.raises(Overloaded):
+        await asyncio.wait_for(client.complete("Hi", model="claude-opus-5", deadline=1), 3)
+
+
+PROVIDERS = """
+[[provider]]
+name = "mine"
+label = "My server"
+base_url = "BASE"
+auth = "bearer"
+keys = ["MY_SERVER_KEY"]
+routes = [{ dialect = "openai-chat", path = "/v1/chat/completions" }]
+quirks = { max_tokens_field = "max_tokens" }
+source = "myself"
+"""
+
+
+async def test_an_own_server_needs_a_table_and_no_code(
+    provider: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
+    monkeypatch.setenv("MY_SERVER_KEY", KEY)
+    (tmp_path / "providers.toml").write_text(PROVIDERS.replace("BASE", provider.url))
+    provider.replies = [streamed("openai-chat", Answer(Turn("assistant", (Text("Yes."),)), "stop"))]
+    async with Client() as client:
+        answer = await client.complete("Hi", model="mine/some/model/high", max_tokens=9)
+    assert answer.turn.text == "Yes."
+    path, headers, body = provider.received[0]
+    assert (path, headers["authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
+    assert (body["model"], body["max_tokens"]) == ("some/model", 9)
+    assert "reasoning_effort" not in body
+    assert "reasoning.unknown_host" in {note.code for note in answer.notes}
+
+
+def test_a_broken_table_of_servers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
+    (tmp_path / "providers.toml").write_text(PROVIDERS.replace('auth = "bearer"', 'auth = "magic"'))
+    with pytest.raises(ConfigError, match=r"providers\.toml: Invalid enum value 'magic'"):
+        Client()
+
+
+async def test_a_slow_reader_makes_the_provider_wait() -> None:
+    """What is not read is not fetched: no more is on the way than the buffers of a connection hold."""
+    piece = b"event: ping\ndata: {" + b" " * 65_000 + b"}\n\n"
+    start = streamed("anthropic", ANSWER).body
+    start = start[: start.index(b"event: content_block_stop")]
+    sent = 0
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" + start
+        )
+        with suppress(ConnectionError):
+            for _ in range(2_000):
+                writer.write(piece)
+                await writer.drain()
+                sent += len(piece)
+        writer.close()
+
+    server = await asyncio.start_server(flood, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, Client(keys={"anthropic": KEY}, bases={"anthropic": url}, retries=0) as client:
+        stream = client.stream("Hi", model="claude-opus-5")
+        async for event in stream:
+            if isinstance(event, BlockGrew):
+                break
+        await asyncio.sleep(0.5)
+        assert sent < 20_000_000 < len(piece) * 2_000
+        await stream.aclose()
+    await asyncio.sleep(0.05)
 
 
 async def test_an_unknown_name_is_refused_before_anything_is_sent() -> None:

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from thinkwire.access import find_key, missing_key
 from thinkwire.errors import ConfigError
-from thinkwire.keys import find_key, missing_key
 from thinkwire.providers import default_providers
 
 ANTHROPIC = default_providers()["anthropic"]

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from thinkwire.access import known_providers
 from thinkwire.catalog import Catalog
 from thinkwire.cli.catalog import as_learnt, the_catalog
 from thinkwire.cli.dialect import DIALECT, NAMES
@@ -61,7 +62,7 @@ def explain_command(*, model: str | None, **options: Any) -> None:
         intent = _intent(named.intent or said, options["thinking_budget"])
         if options["max_tokens"]:
             request = msgspec.structs.replace(request, max_tokens=options["max_tokens"])
-        told = explain(as_learnt(find_target(named.name, catalog)), intent, request)
+        told = explain(as_learnt(find_target(named.name, catalog, known_providers())), intent, request)
         changes = difference(_before(told, before, request), told.body)
         if options["as_json"]:
             write_json(as_dict(told) | ({"diff": changes} if options["file"] else {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -56,20 +57,25 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     provider: list[Provider]
 
 
+def read_providers(text: str, file: str) -> dict[str, Provider]:
+    """The services of a table, by name; ConfigError says what is wrong with it."""
+    try:
+        table = msgspec.convert(tomllib.loads(text), _File)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ConfigError(f"{file}: {error}") from None
+    return {provider.name: provider for provider in table.provider}
+
+
 @cache
 def default_providers() -> dict[str, Provider]:
     """The services that come with the package, by name."""
     file = resources.files("thinkwire.providers") / "data" / "providers.toml"
-    try:
-        table = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _File)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ConfigError(f"providers.toml: {error}") from None
-    return {provider.name: provider for provider in table.provider}
+    return read_providers(file.read_text("utf-8"), file.name)
 
 
-def find_provider(name: str) -> Provider | None:
-    """A service by its name or an alias of it."""
-    providers = default_providers()
+def find_provider(name: str, providers: Mapping[str, Provider] | None = None) -> Provider | None:
+    """A service by its name or an alias of it, among these or those that come with the package."""
+    providers = default_providers() if providers is None else providers
     if name in providers:
         return providers[name]
     return next((provider for provider in providers.values() if name in provider.aliases), None)

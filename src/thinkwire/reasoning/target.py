@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from thinkwire.catalog import Catalog, Found, default_catalog
@@ -16,20 +18,23 @@ class Target(msgspec.Struct, frozen=True):
     found: Found | None = None
 
 
-def find_target(name: str, catalog: Catalog | None = None) -> Target:
+def find_target(
+    name: str, catalog: Catalog | None = None, providers: Mapping[str, Provider] | None = None
+) -> Target:
     """`provider/model`, or a bare id that one of the services is known to have.
 
     A bare id belongs to the service that knows it best, its maker's own before others; a server on this
     machine takes any name and is meant only when it is named.
     """
     catalog = catalog or default_catalog()
+    providers = default_providers() if providers is None else providers
     head, slash, rest = name.partition("/")
-    provider = find_provider(head) if slash else None
+    provider = find_provider(head, providers) if slash else None
     if provider is not None:
         return Target(rest, provider, catalog.find(provider.name, rest))
     candidates = [
         ((_CERTAINTY[found.by], found.facts.maker != provider.label, order), Target(name, provider, found))
-        for order, provider in enumerate(default_providers().values())
+        for order, provider in enumerate(providers.values())
         if provider.auth != "none"
         and (found := catalog.find(provider.name, name)) is not None
         and not (slash and found.by == "family")

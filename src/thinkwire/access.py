@@ -1,4 +1,4 @@
-"""Where keys come from: the environment, a private file, or the machine's keyring. They are never shown."""
+"""The user's services, and where keys come from. Keys are never shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder
-from thinkwire.providers import Provider
+from thinkwire.providers import Provider, default_providers, read_providers
 
 SERVICE = "thinkwire"
 
@@ -17,6 +17,18 @@ SERVICE = "thinkwire"
 def keys_file() -> Path:
     """`keys.toml` in the configuration folder."""
     return config_folder() / "keys.toml"
+
+
+def known_providers() -> dict[str, Provider]:
+    """The package's services and the user's own, from `providers.toml` in the configuration folder."""
+    path = config_folder() / "providers.toml"
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return default_providers()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return default_providers() | read_providers(text, str(path))
 
 
 def find_key(provider: Provider) -> str | None:
