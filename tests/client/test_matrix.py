@@ -29,6 +29,8 @@ MODELS = (
         "o3-mini/med",
     ),
     *("gemini-3.8-flash/high", "gemini-2.5-pro/med", "openrouter/anthropic/claude-opus-5/high"),
+    *("openrouter/google/gemini-3.8-flash/high", "openrouter/x-ai/grok-4.6/high", "mistral-large-4/high"),
+    *("openrouter/moonshotai/kimi-k3/high", "xiaomi/mimo-v2.5-pro/high", "together/openai/gpt-oss-120b/high"),
     *("openrouter/openai/gpt-5.6-terra/med", "grok-4.6/high", "grok-3-mini/high", "qwen3.7-max/med"),
     *("MiniMax-M3/high", "MiniMax-M2.7/high", "deepseek-v4-pro/high", "deepseek-reasoner", "kimi-k3/high"),
     *("kimi-k2.6/high", "glm-5.3/high", "glm-4.7/high", "mistral-small-latest/high"),

@@ -174,6 +174,16 @@ def joined(arrays: list[list[Any]]) -> list[Any]:
     return entries
 
 
+def unsigned(entry: Any, formats: tuple[str, ...]) -> bool:
+    """Whether this is readable text of a format that wants a signature and has none."""
+    return (
+        isinstance(entry, dict)
+        and entry.get("type") == "reasoning.text"
+        and entry.get("format") in formats
+        and not entry.get("signature")
+    )
+
+
 def _signs(entry: Any, earlier: Any) -> bool:
     return (
         type(entry) is dict

@@ -48,6 +48,10 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     strict_tools: bool = True
     """False: `strict` is not sent with tools."""
 
+    signed_formats: tuple[str, ...] = ()
+    """Formats of `reasoning_details` whose readable entries are refused without a signature; such entries are
+    not sent back (OpenRouter passes them to vendors that check)."""
+
     refused_fields: tuple[str, ...] = ()
     """Request fields that the server answers with an error; they are not sent."""
 

@@ -198,7 +198,14 @@ class AssistantWriter:
         if sum(map(len, self._plain.values())) > 1 or len(self._tagged) > 1:
             self._notes.append(Note("block.degraded", "several thinking blocks go as one"))
         if self._details:
-            fields_[details.FIELD] = details.joined(self._details)
+            entries = details.joined(self._details)
+            kept = [entry for entry in entries if not details.unsigned(entry, self._quirks.signed_formats)]
+            if len(kept) < len(entries):
+                self._notes.append(Note("thinking.dropped", "readable thinking that its maker did not sign"))
+            if kept:
+                fields_[details.FIELD] = kept
+            else:
+                fields_.pop("reasoning", None)  # the same text again, which would be refused as well
         if self._opaque is not None:
             fields_[OPAQUE_FIELD] = self._opaque
         return fields_
