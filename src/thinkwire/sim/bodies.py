@@ -204,7 +204,7 @@ def write(vendor: str, dialect: str, complaint: Complaint) -> dict[str, Any]:
     status, message, kind, code, param = complaint
     voice = _voice(vendor, dialect)
     if voice == _DETAIL[0] and status in _DETAIL[1]:
-        return {"detail": message}
+        return {"detail": [_flaw(message, code, param)] if param else message}
     values: dict[str, Any] = {
         "$message": message,
         "$status": status,
@@ -217,6 +217,12 @@ def write(vendor: str, dialect: str, complaint: Complaint) -> dict[str, Any]:
     template = _ANTHROPIC if voice == "anthropic" else _SHAPES.get(voice, _OPENAI)
     filled: dict[str, Any] = _fill(template, values)
     return filled
+
+
+def _flaw(message: str, code: str | None, param: str) -> dict[str, Any]:
+    """One entry of a validator's list, with the place as its steps."""
+    steps = [int(step) if step.isdigit() else step for step in param.split(".")]
+    return {"type": code or "value_error", "loc": steps, "msg": message}
 
 
 def no_key(vendor: str, dialect: str) -> Complaint:
