@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from thinkwire.reasoning.resolve import resolve
 from thinkwire.request import Request
 
 MODELS = {f"{facts.provider}/{facts.id}": facts for facts in default_catalog()}
+PROVIDERS = sorted({facts.provider for facts in MODELS.values()})
 BUDGETS = (-1, 0, 1, 512, 1_024, 4_000, 16_000, 20_000, 32_000, 64_000, 200_000)
 HELLO = Request(turns=(Turn("user", (Text("Hello"),)),), max_tokens=4_096)
 GOLDEN = Path(__file__).with_name("matrix.txt")
@@ -41,22 +43,28 @@ def strength(facts: Facts, plan: Plan) -> float | None:
     return 1 + facts.efforts.index(setting.effort) if setting.effort else 1
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_asking_for_more_never_gives_less(name: str) -> None:
-    facts = MODELS[name]
-    ladder: tuple[Level, ...] = LADDER if "none" in facts.names else ("none", *LADDER)
-    got = [strength(facts, plan_for(facts, Intent(level=level))) for level in ladder]
-    known = [value for value in got if value is not None]
-    assert known == sorted(known)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_asking_for_more_never_gives_less(provider: str) -> None:
+    for facts in models_of(provider):
+        ladder: tuple[Level, ...] = LADDER if "none" in facts.names else ("none", *LADDER)
+        got = [strength(facts, plan_for(facts, Intent(level=level))) for level in ladder]
+        known = [value for value in got if value is not None]
+        assert known == sorted(known), facts.id
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_larger_budget_never_gives_less(name: str) -> None:
-    facts = MODELS[name]
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_larger_budget_never_gives_less(provider: str) -> None:
     asked = [budget for budget in BUDGETS if budget > 0]
-    got = [strength(facts, plan_for(facts, Intent(budget=budget))) for budget in asked]
-    known = [value for value in got if value is not None]
-    assert known == sorted(known)
+    for facts in models_of(provider):
+        got = [strength(facts, plan_for(facts, Intent(budget=budget))) for budget in asked]
+        known = [value for value in got if value is not None]
+        assert known == sorted(known), facts.id
+
+
+def models_of(provider: str) -> list[Facts]:
+    found = [facts for facts in MODELS.values() if facts.provider == provider]
+    assert found
+    return found
 
 
 def intents() -> Iterator[Intent]:
@@ -65,32 +73,29 @@ def intents() -> Iterator[Intent]:
     yield from (Intent(on=True), Intent(on=False), Intent(level="high", show=False))
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_wish_is_sent_or_answered_for(name: str) -> None:
-    facts = MODELS[name]
-    for intent in intents():
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_wish_is_sent_or_answered_for(provider: str) -> None:
+    for facts, intent in product(models_of(provider), list(intents())):
         plan = plan_for(facts, intent)
         assert plan.patch or plan.notes or plan.outcome == "implied", (intent, plan)
         if plan.outcome in ("adjusted", "unsupported"):
             assert plan.notes, (intent, plan)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_only_one_vendors_words_are_used(name: str) -> None:
-    facts = MODELS[name]
-    allowed = {path.split(".")[0] for path in FIELDS[facts.shape]} | {"include"} | set(facts.always_send)
-    for intent in intents():
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_only_one_vendors_words_are_used(provider: str) -> None:
+    for facts, intent in product(models_of(provider), list(intents())):
+        allowed = {path.split(".")[0] for path in FIELDS[facts.shape]} | {"include"} | set(facts.always_send)
         patch = plan_for(facts, intent).patch
-        assert set(patch) <= allowed
+        assert set(patch) <= allowed, (facts.id, intent)
         assert not {"thinking_budget", "enable_thinking"} & set(patch) or "reasoning_effort" not in patch
         config = patch.get("generationConfig", {}).get("thinkingConfig", {})
         assert not {"thinkingBudget", "thinkingLevel"} <= set(config)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_sent_is_what_the_model_accepts(name: str) -> None:
-    facts = MODELS[name]
-    for intent in intents():
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_is_sent_is_what_the_model_accepts(provider: str) -> None:
+    for facts, intent in product(models_of(provider), list(intents())):
         plan, request = resolve(intent, Found(facts, "exact"), HELLO)
         setting = plan.effective
         if setting.effort is not None:
