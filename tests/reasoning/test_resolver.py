@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from thinkwire.catalog import default_catalog
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.explain import Explanation, difference, explain, merged
@@ -149,6 +150,22 @@ def test_interleaved_thinking_is_asked_for_where_a_header_is_needed() -> None:
     headers = told("claude-sonnet-4-5/med", tools=(TOOL,)).headers
     assert headers["anthropic-beta"] == "interleaved-thinking-2025-05-14"
     assert "anthropic-beta" not in told("claude-opus-5/med", tools=(TOOL,)).headers
+
+
+def test_system_turns_move_to_the_top_where_the_model_refuses_them() -> None:
+    turns = (*HELLO.turns, Turn("system", (Text("Now in French."),)))
+    moved = told("claude-sonnet-4-5/med", turns=turns)
+    assert moved.body["system"] == "Now in French."
+    assert [message["role"] for message in moved.body["messages"]] == ["user"]
+    assert "system.moved" in {note.code for note in moved.notes}
+    kept = told("claude-opus-5-5/med", turns=turns)
+    assert [message["role"] for message in kept.body["messages"]] == ["user", "system"]
+
+
+def test_models_that_refuse_tools_beside_an_effort_on_chat_are_asked_elsewhere() -> None:
+    refusing = [facts for facts in default_catalog() if "tools_on_chat_when_thinking" in facts.refuses]
+    assert refusing
+    assert {facts.dialect for facts in refusing} == {"openai-responses"}
 
 
 def test_other_keys_of_a_shared_object_survive_the_patch() -> None:

@@ -41,6 +41,8 @@ class Companions:
             request = self._unforced(request)
         if "prefill" in refused:
             request = self._closed(request)
+        if "system_turns" in refused:
+            request = self._without_system_turns(request)
         if "streaming_off" in refused and not request.stream:
             self._note("field.changed", f"{self.facts.id} answers only as a stream while it thinks")
             self.controls["stream"] = "adjusted"
@@ -121,6 +123,17 @@ class Companions:
         self._note("tool_choice.degraded", message)
         self.controls["tool_choice"] = "adjusted"
         return msgspec.structs.replace(request, tool_choice=ToolChoice("auto", choice.only))
+
+    def _without_system_turns(self, request: Request) -> Request:
+        moved = [turn for turn in request.turns if turn.role == "system"]
+        if not moved:
+            return request
+        self._note(
+            "system.moved", f"{self.facts.id} takes system text only at the top; {len(moved)} turns moved"
+        )
+        texts = tuple(block for turn in moved for block in turn.blocks if isinstance(block, Text))
+        turns = tuple(turn for turn in request.turns if turn.role != "system")
+        return msgspec.structs.replace(request, system=(*request.system, *texts), turns=turns)
 
     def _closed(self, request: Request) -> Request:
         if not request.turns or request.turns[-1].role != "assistant":
