@@ -45,6 +45,19 @@ NoteCode = Literal[
     "tool_result.dropped",  # a result without its call
     "turn.dropped",  # nothing that can be sent was left of a turn
     "text.repaired",  # characters that no JSON can carry were replaced
+    "cache.lost",  # the provider will read this conversation anew, because something before its end changed
+    "prefix.broken",  # thinking that is bound to what stood before it cannot go back
+    "context.compacted",  # earlier turns are given as a summary; the turns themselves are kept
+    "answer.continued",  # an answer without words was asked for again
+    "answer.lost_to_thinking",  # the output limit was used up by thinking
+    "tool.refused",  # a tool call was not allowed
+    "tool.truncated",  # a tool's result was cut to its limit
+    "seal.forged",  # a seal that came back is not one that was given out; it is not sent
+    "thinking.restored",  # thinking that the client dropped was put back
+    "model.mapped",  # another model answers than the one that was named, as configured
+    "fallback.used",  # the model that was named failed; the configured next one answers
+    "setting.ignored",  # a setting means nothing for this model or route
+    "import.skipped",  # something in an imported transcript has no place here
 ]
 
 NOTE_CODES: tuple[str, ...] = get_args(NoteCode)
