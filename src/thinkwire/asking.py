@@ -11,7 +11,9 @@ from thinkwire import dialects
 from thinkwire.catalog import Catalog, Found
 from thinkwire.dialects import Dialect, StreamDecoder
 from thinkwire.dialects.openai_chat.decoder import StreamDecoder as ChatDecoder
+from thinkwire.dialects.openai_chat.response import decode_response as decode_chat
 from thinkwire.errors import ConfigError
+from thinkwire.events import Answer
 from thinkwire.lessons import LessonBook
 from thinkwire.messages import Origin
 from thinkwire.notes import Note
@@ -21,10 +23,11 @@ from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.explain import merged
 from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.recovery import Lesson
-from thinkwire.reasoning.resolve import resolve
+from thinkwire.reasoning.resolve import Circumstances, resolve
 from thinkwire.reasoning.target import Target, find_target
 from thinkwire.replay import Destination, ReplaySettings, plan_replay
 from thinkwire.request import Request
+from thinkwire.settings.overrides import ModelOverrides
 
 DEFAULT_MAX_TOKENS = 8_192
 """On the wire that will not do without a ceiling, for models whose own is not known."""
@@ -44,6 +47,11 @@ class Asking(msgspec.Struct, frozen=True):
     bases: Mapping[str, str] = {}
     until: float | None = None
     """When everything must be over, on the loop's clock."""
+    overrides: ModelOverrides | None = None
+    """What the user's settings say about this model, over the facts."""
+    circumstances: Circumstances | None = None
+    routed: tuple[Note, ...] = ()
+    """Why this service was chosen, where it was a choice."""
     lesson: Lesson | None = None
     """What the refusal of the try before taught."""
     recovered: bool = False
@@ -72,6 +80,12 @@ class Prepared(msgspec.Struct, frozen=True):
             time=now,
         )
 
+    def read(self, body: dict[str, Any]) -> Answer:
+        """An answer that came whole."""
+        if self.dialect.name == "openai-chat":
+            return decode_chat(body, quirks=self.provider.quirks)
+        return self.dialect.decode_response(body)
+
     def decoder(self) -> StreamDecoder:
         if self.dialect.name == "openai-chat":
             return ChatDecoder(quirks=self.provider.quirks)
@@ -84,7 +98,7 @@ def prepare(asking: Asking, now: float) -> Prepared:
     target = find_target(named.name, asking.catalog, asking.providers)
     if target.provider is None:
         raise ConfigError(f"nobody is known to have {named.name!r}; say PROVIDER/MODEL (`thinkwire models`)")
-    provider = _at(target.provider, asking.bases)
+    provider = _with_field(_at(target.provider, asking.bases), asking)
     found = _with_lessons(target, asking, now)
     name = found.facts.dialect if found else provider.routes[0].dialect
     intent = asking.thinking or named.intent or Intent()
@@ -105,7 +119,7 @@ def prepare(asking: Asking, now: float) -> Prepared:
     request = msgspec.structs.replace(
         asking.request, model=target.model, turns=replay.turns, stream=asking.streamed or None
     )
-    plan, request = resolve(intent, found, request)
+    plan, request = resolve(intent, found, request, asking.circumstances or Circumstances())
     encoded = encode_for(provider, name, request)
     url = provider.endpoint(name, target.model, stream=bool(request.stream))
     if url is None:
@@ -118,7 +132,7 @@ def prepare(asking: Asking, now: float) -> Prepared:
         headers=provider.headers | plan.headers,
         body=merged(_completed(encoded.body, name, plan), plan.patch),
         plan=plan,
-        notes=(*replay.notes, *plan.notes, *encoded.notes),
+        notes=(*asking.routed, *replay.notes, *plan.notes, *encoded.notes),
         streamed=bool(request.stream),
         carries_seals=_carries_seals(request),
     )
@@ -127,6 +141,15 @@ def prepare(asking: Asking, now: float) -> Prepared:
 def _at(provider: Provider, bases: Mapping[str, str]) -> Provider:
     base = bases.get(provider.name)
     return msgspec.structs.replace(provider, base_url=base.rstrip("/")) if base else provider
+
+
+def _with_field(provider: Provider, asking: Asking) -> Provider:
+    """The service as the user's settings describe it: the field in which it gives and takes reasoning."""
+    field = asking.overrides.field if asking.overrides else None
+    if field is None:
+        return provider
+    quirks = msgspec.structs.replace(provider.quirks, reasoning_field=field, answer_field=field)
+    return msgspec.structs.replace(provider, quirks=quirks)
 
 
 def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
@@ -138,6 +161,8 @@ def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
         facts = asking.lessons.corrected(facts, now)
     if asking.lesson is not None:
         facts = asking.lesson.applied(facts)
+    if asking.overrides is not None:
+        facts = asking.overrides.applied(facts)
     return Found(facts, found.by)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -16,25 +15,25 @@ import msgspec
 from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
-from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
-from thinkwire.events import Answer, Collector, Event, Failed, Finished, Noted, Started, events_of
+from thinkwire.errors import Failure
+from thinkwire.events import Answer, Collector, Event, Failed, Noted, Started
 from thinkwire.http import Http, Reply, Timeouts
-from thinkwire.jsonvalue import dump, parse_object
+from thinkwire.jsonvalue import dump
 from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
 from thinkwire.providers import Provider
-from thinkwire.reasoning import Intent
+from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.recovery import learn
+from thinkwire.reasoning.resolve import Circumstances
 from thinkwire.replay import ReplaySettings
 from thinkwire.request import Request, Tool
-from thinkwire.usage import Usage
+from thinkwire.routing import choose_route, wants_thinking
+from thinkwire.sending import Attempt, Batch, about_seals, read_batches, worth_waiting
+from thinkwire.settings.overrides import ModelOverrides
 
 Said: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
-
-RETRIED = ("rate_limit", "overloaded", "timed_out", "connection_lost")
-LONGEST_WAIT = 60.0
 
 
 class Client:
@@ -94,35 +93,60 @@ class Client:
         replay: ReplaySettings | None = None,
         streamed: bool = True,
         deadline: float | None = None,
+        overrides: ModelOverrides | None = None,
+        circumstances: Circumstances | None = None,
         **request: Any,
     ) -> AsyncGenerator[Event, None]:
         """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields.
 
-        `deadline` is in seconds, for everything together: waiting, retries and the answer.
+        `deadline` is in seconds, for everything together: waiting, retries and the answer. `overrides` and
+        `circumstances` are what settings say about the model and what is known about the conversation.
         """
-        if self._sim and not self._bases:
-            self._simulate()
-        asking = Asking(
-            request=_request(said, tools, request),
+        asking = self.asking(
+            _request(said, tools, request),
             model=model,
             thinking=thinking,
             replay=replay or ReplaySettings(),
             streamed=streamed,
+            overrides=overrides,
+            circumstances=circumstances,
+            deadline=deadline,
+        )
+        collector = Collector()
+        async with aclosing(self.answer(asking)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    collector.add(event)
+                    if type(event) is Failed:
+                        error = event.failure.as_error()
+                        error.partial = collector.answer()
+                        raise error
+                    yield event
+
+    def asking(self, request: Request, *, model: str, deadline: float | None = None, **how: Any) -> Asking:
+        """A request with everything of this client that decides how it is sent; `how` are Asking's fields."""
+        if self._sim and not self._bases:
+            self._simulate()
+        how = {"thinking": None, "replay": ReplaySettings()} | how
+        named = parse_name(model)
+        routed = choose_route(
+            named.name,
+            wants_thinking(how["thinking"] or named.intent, named.name, self._catalog),
+            lambda provider: provider.name in self._bases or self._key(provider) is not None,
+            self._providers,
+        )
+        return Asking(
+            request=request,
+            model=model if routed.name == named.name else routed.name,
+            thinking=how.pop("thinking") or (named.intent if routed.name != named.name else None),
             catalog=self._catalog,
             lessons=self._lessons,
             providers=self._providers,
             bases=self._bases,
             until=None if deadline is None else asyncio.get_running_loop().time() + deadline,
+            routed=routed.notes,
+            **how,
         )
-        collector = Collector()
-        async with aclosing(self._answer(asking)) as events:
-            async for event in events:
-                collector.add(event)
-                if isinstance(event, Failed):
-                    error = event.failure.as_error()
-                    error.partial = collector.answer()
-                    raise error
-                yield event
 
     def _simulate(self) -> None:
         # By name: the simulators are a face, above the client, and only this switch reaches up to them.
@@ -130,45 +154,57 @@ class Client:
         self._bases = {name: f"{address}/{name}" for name in self._providers}
         self._keys = dict.fromkeys(self._bases, "simulated")
 
-    async def _answer(self, asking: Asking) -> AsyncGenerator[Event, None]:
-        """One request, tried again where that can help and nothing has been told yet."""
+    async def answer(self, asking: Asking) -> AsyncGenerator[Batch, None]:
+        """The answer in batches; a failure is the last event instead of an exception.
+
+        Tried again where that can help and nothing has been told yet.
+        """
         notes: list[Note] = []
         tries = 0
         while True:
             prepared = prepare(asking, time.time())
-            attempt = _Attempt()
-            async with aclosing(attempt.told(self._try(prepared, notes, asking.until))) as events:
-                async for event in events:
-                    yield event
+            attempt = Attempt()
+            async with aclosing(attempt.told(self._try(prepared, notes, asking.until))) as batches:
+                async for batch in batches:
+                    yield batch
             if attempt.failure is None:
                 return
             failure = msgspec.structs.replace(attempt.failure, provider=prepared.provider.name)
             recovered = None if attempt.began else self._recovery(asking, prepared, failure, notes)
             if recovered is not None:
                 asking = recovered
-            elif not attempt.began and tries < self._retries and await _worth_waiting(failure, tries, asking):
+            elif not attempt.began and tries < self._retries and await worth_waiting(failure, tries, asking):
                 tries += 1
             else:
-                yield Failed(failure, attempt.usage)
+                yield [Failed(failure, attempt.usage)]
                 return
 
     async def _try(
         self, prepared: Prepared, notes: list[Note], until: float | None
-    ) -> AsyncGenerator[Event, None]:
-        headers = {"content-type": "application/json", **prepared.headers, **self._auth(prepared.provider)}
-        async with self._http.post(prepared.url, headers, dump(prepared.body), until=until) as reply:
+    ) -> AsyncGenerator[Batch, None]:
+        async with self.send(prepared, dump(prepared.body), until=until) as reply:
             if reply.status >= 400:
                 failure = prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
-                yield Failed(failure)
+                yield [Failed(failure)]
                 return
-            async with aclosing(_events(prepared, reply)) as events:
-                async for event in events:
-                    if isinstance(event, Started):
-                        yield msgspec.structs.replace(event, origin=prepared.origin(event.id, time.time()))
-                        for note in (*notes, *prepared.notes):
-                            yield Noted(note)
-                    else:
-                        yield event
+            unsaid = [Noted(note) for note in (*notes, *prepared.notes)]
+            async with aclosing(read_batches(prepared, reply)) as batches:
+                async for batch in batches:
+                    if batch and type(batch[0]) is Started:
+                        started = batch[0]
+                        origin = prepared.origin(started.id, time.time())
+                        batch = [msgspec.structs.replace(started, origin=origin), *unsaid, *batch[1:]]
+                    yield batch
+
+    @asynccontextmanager
+    async def send(
+        self, prepared: Prepared, body: bytes, *, headers: Mapping[str, str] = {}, until: float | None = None
+    ) -> AsyncIterator[Reply]:
+        """The bare reply to a prepared request, with the key of its provider; nothing is tried again."""
+        told = {"content-type": "application/json", **headers, **prepared.headers}
+        told |= self._auth(prepared.provider)
+        async with self._http.post(prepared.url, told, body, until=until) as reply:
+            yield reply
 
     def _recovery(
         self, asking: Asking, prepared: Prepared, failure: Failure, notes: list[Note]
@@ -184,7 +220,7 @@ class Client:
                 Note("reasoning.learned", f"refused: {failure.message[:200]}; asked again otherwise")
             )
             return msgspec.structs.replace(asking, lesson=lesson, recovered=True)
-        if prepared.carries_seals and _about_seals(failure):
+        if prepared.carries_seals and about_seals(failure):
             notes.append(
                 Note("thinking.stripped", f"refused: {failure.message[:200]}; asked again without it")
             )
@@ -193,7 +229,7 @@ class Client:
         return None
 
     def _auth(self, provider: Provider) -> dict[str, str]:
-        key = self._keys.get(provider.name) or find_key(provider)
+        key = self._key(provider)
         if provider.auth == "none" and key is None:
             return {}
         if not key:
@@ -202,59 +238,8 @@ class Client:
             return {"authorization": f"Bearer {key}"}
         return {provider.auth: key}
 
-
-class _Attempt:
-    """One try. Its beginning is held back until something is told, so that it can still be taken back."""
-
-    def __init__(self) -> None:
-        self.began = False
-        self.failure: Failure | None = None
-        self.usage: Usage | None = None
-
-    async def told(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """The events from the first that says something; a failure ends them and is remembered."""
-        held: list[Event] = []
-        try:
-            async with aclosing(events):
-                async for event in events:
-                    if isinstance(event, Failed):
-                        self.failure, self.usage = event.failure, event.usage
-                        return
-                    held.append(event)
-                    if not self.began and isinstance(event, Noted | Started):
-                        continue
-                    self.began = True
-                    for early in held:
-                        yield early
-                    held.clear()
-        except ProviderError as error:
-            self.failure = error.failure
-
-
-async def _events(prepared: Prepared, reply: Reply) -> AsyncGenerator[Event, None]:
-    """The answer in a reply, streamed or whole."""
-    if not prepared.streamed:
-        for event in _whole(prepared, await reply.read()):
-            yield event
-        return
-    decoder = prepared.decoder()
-    async for chunk in reply.chunks():
-        for event in decoder.feed(chunk):
-            yield event
-            if isinstance(event, Finished):
-                await reply.drain()
-                return
-            if isinstance(event, Failed):
-                return
-    for event in decoder.close():
-        yield event
-
-
-def _whole(prepared: Prepared, body: bytes) -> Iterable[Event]:
-    try:
-        return events_of(prepared.dialect.decode_response(parse_object(body)))
-    except MalformedInput as error:
-        return [Failed(protocol_failure(f"the answer cannot be read: {error}"))]
+    def _key(self, provider: Provider) -> str | None:
+        return self._keys.get(provider.name) or find_key(provider)
 
 
 def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Request:
@@ -266,39 +251,6 @@ def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Reque
     if isinstance(system, str):
         system = (Text(system),)
     return Request(turns=said.turns, system=tuple(system), tools=tuple(tools), **fields)
-
-
-_SEAL_WORDS = (
-    "signature",
-    "encrypted content",
-    "required following item",
-    "required 'reasoning' item",
-    "not persisted",
-    "thought_signature",
-)
-
-
-def _about_seals(failure: Failure) -> bool:
-    words = failure.message.lower()
-    return failure.code == "invalid_encrypted_content" or any(word in words for word in _SEAL_WORDS)
-
-
-async def _worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:
-    """Waits before another try; not for what waiting cannot mend, and not past the deadline."""
-    if failure.kind not in RETRIED:
-        return False
-    wait = _wait(failure, tries)
-    if asking.until is not None and asyncio.get_running_loop().time() + wait >= asking.until:
-        return False
-    await asyncio.sleep(wait)
-    return True
-
-
-def _wait(failure: Failure, attempt: int) -> float:
-    """What the provider asked for, else a random part of a doubling time."""
-    if failure.retry_after is not None:
-        return min(failure.retry_after, LONGEST_WAIT)
-    return random.uniform(0, min(8.0, 0.5 * 2**attempt))
 
 
 def ask(said: Said, *, model: str, **options: Any) -> Answer:

@@ -54,6 +54,8 @@ def plan_replay(
     if settings.include is None:
         wanted = _by_contract(wanted, destination)
     own = _by_origin(wanted, destination, settings, notes)
+    if destination.dialect == "openai-chat" and settings.format == "field":
+        own = tuple(map(_in_field, own))
     if destination.dialect == "openai-responses":
         own = tuple(map(_without_orphaned_ids, unbroken, own))
     whole = merged(paired(without_empty(own, notes), notes))
@@ -138,6 +140,21 @@ def _as_text(block: Thinking, turn: Turn) -> Text:
     """Thinking that is plainly labelled as what it is."""
     author = turn.origin.model if turn.origin and turn.origin.model else "another model"
     return Text(f"[Earlier reasoning of {author}]\n{block.text}")
+
+
+def _in_field(turn: Turn) -> Turn:
+    """Thinking that came inside tags goes back in the reasoning field."""
+    if not any(_in_tags(block) for block in turn.blocks):
+        return turn
+    blocks = (
+        msgspec.structs.replace(block, field=None, extras={}) if _in_tags(block) else block
+        for block in turn.blocks
+    )
+    return msgspec.structs.replace(turn, blocks=tuple(blocks))
+
+
+def _in_tags(block: Block) -> bool:
+    return isinstance(block, Thinking) and block.seal is None and (block.field or "").startswith("tag:")
 
 
 def _may_go_back(seal: Seal, origin: Origin | None, to: Destination, settings: ReplaySettings) -> bool:

@@ -19,6 +19,9 @@ class ReplaySettings(msgspec.Struct, frozen=True):
     include: bool | None = None
     carry: Literal["none", "text"] = "none"
     """What becomes of another origin's thinking: it sleeps, or goes along as plain text."""
+    format: Literal["native", "field"] = "field"
+    """How readable thinking goes back on a wire that knows several places: where it came from, or always in
+    the reasoning field, also when it came inside tags. Seals always go back as they came."""
     seals: bool = True
     """False gives no seal back at all, after a provider has refused one."""
 

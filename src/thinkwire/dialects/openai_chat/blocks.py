@@ -25,6 +25,7 @@ class BlockDecoder(FrameDecoder):
     """The part of the stream decoder that knows which block is open."""
 
     def __init__(self, quirks: Quirks) -> None:
+        self._quirks = quirks
         super().__init__()
         self._id: str | None = None
         self._whole = False

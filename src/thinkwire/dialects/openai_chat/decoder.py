@@ -10,7 +10,7 @@ from thinkwire.dialects.openai_chat.blocks import BlockDecoder
 from thinkwire.dialects.openai_chat.form import keep
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
-from thinkwire.dialects.openai_chat.reasoning import PLAIN
+from thinkwire.dialects.openai_chat.reasoning import PLAIN, only_field
 from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Event, Failed, Finished, Noted, Started
@@ -218,6 +218,8 @@ class StreamDecoder(BlockDecoder):
                 self._content(content)
 
     def _rich_delta(self, delta: JsonObject) -> None:
+        if self._quirks.answer_field is not None:
+            delta = only_field(delta, self._quirks.answer_field)
         if not REASONING.isdisjoint(delta):
             self._reasoning(delta)
         extra = delta.get(google.FIELD)

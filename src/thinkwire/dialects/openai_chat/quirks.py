@@ -14,6 +14,9 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     """Where thinking goes back: None as it came; `reasoning_content`, `reasoning`, `reasoning_text`,
     `thinking`, `content` (Mistral's parts), `tag:think` and its kin force one place; `omit` sends none."""
 
+    answer_field: str | None = None
+    """The one field in which answers carry their thinking; None: any that is known."""
+
     fill_reasoning: bool = False
     """Every assistant message gets the reasoning field, empty where none was thought (DeepSeek, Kimi)."""
 

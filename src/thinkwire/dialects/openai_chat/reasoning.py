@@ -137,6 +137,14 @@ def read_message(message: JsonObject, path: Path) -> tuple[Thinking | None, Json
     return thinking, silent
 
 
+def only_field(delta: JsonObject, field: str) -> JsonObject:
+    """A delta whose reasoning is what this one field says; the other reasoning fields do not count."""
+    rest = {key: value for key, value in delta.items() if key not in FIELDS and key != field}
+    if delta.get(field) is not None:
+        rest[field if field in FIELDS else PLAIN[0]] = delta[field]
+    return rest
+
+
 def hidden_field(thoughts: Thoughts) -> str:
     """The field of a block that has a seal and no text."""
     return FIELD if len(thoughts.details) else "reasoning_text"

@@ -1,0 +1,1 @@
+"""Settings: typed, layered, self-describing."""
