@@ -1,22 +1,36 @@
-"""Where things are kept on a machine: $THINKWIRE_CONFIG and $THINKWIRE_STATE, else the XDG folders."""
+"""Where things are kept: in $THINKWIRE_CONFIG, $THINKWIRE_STATE, $THINKWIRE_DATA, else the usual folders."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import ModuleType
+
+NAME = "thinkwire"
 
 
 def config_folder() -> Path:
-    """What the user wrote: keys, tables of models."""
-    return _folder("THINKWIRE_CONFIG", "XDG_CONFIG_HOME", ".config")
+    """What the user wrote: settings, profiles, keys, tables of models."""
+    return _own("THINKWIRE_CONFIG") or Path(_usual().user_config_dir(NAME, appauthor=False))
 
 
 def state_folder() -> Path:
     """What thinkwire learnt."""
-    return _folder("THINKWIRE_STATE", "XDG_STATE_HOME", ".local/state")
+    return _own("THINKWIRE_STATE") or Path(_usual().user_state_dir(NAME, appauthor=False))
 
 
-def _folder(own: str, shared: str, usual: str) -> Path:
-    if os.environ.get(own):
-        return Path(os.environ[own])
-    return Path(os.environ.get(shared) or Path.home() / usual) / "thinkwire"
+def data_folder() -> Path:
+    """What the user made: conversations."""
+    return _own("THINKWIRE_DATA") or Path(_usual().user_data_dir(NAME, appauthor=False))
+
+
+def _own(variable: str) -> Path | None:
+    named = os.environ.get(variable)
+    return Path(named) if named else None
+
+
+def _usual() -> ModuleType:
+    """Loaded when no variable decides."""
+    import platformdirs
+
+    return platformdirs
