@@ -35,7 +35,9 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Nothing that a test learns stays on the machine, and nothing set or learnt there comes into a test."""
     monkeypatch.setenv("THINKWIRE_STATE", str(tmp_path_factory.getbasetemp() / "state-that-is-not-there"))
     monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path_factory.getbasetemp() / "config-that-is-not-there"))
-    monkeypatch.delenv("THINKWIRE_MODELS", raising=False)
+    monkeypatch.setenv("THINKWIRE_DATA", str(tmp_path_factory.mktemp("data")))
+    for name in ("MODELS", "MODEL", "PROFILE", "SIM", "DATABASE_URL", "STORE_KEY", "GATEWAY_KEY"):
+        monkeypatch.delenv(f"THINKWIRE_{name}", raising=False)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import stat
 import tomllib
 from pathlib import Path
 
-from thinkwire.errors import ConfigError
+from thinkwire.errors import ConfigError, MissingKey
 from thinkwire.folders import config_folder
 from thinkwire.providers import Provider, default_providers, read_providers
 
@@ -39,10 +39,10 @@ def find_key(provider: Provider) -> str | None:
     return _from_file(keys_file(), provider.name) or _from_keyring(provider.name)
 
 
-def missing_key(provider: Provider) -> ConfigError:
+def missing_key(provider: Provider) -> MissingKey:
     """What to do when there is none."""
     names = " or ".join(provider.keys) or "a key"
-    return ConfigError(
+    return MissingKey(
         f"{provider.label} needs a key: set {names}, or `{provider.name} = …` in {keys_file()}"
     )
 

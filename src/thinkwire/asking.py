@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,8 @@ class Asking(msgspec.Struct, frozen=True):
     bases: Mapping[str, str] = {}
     until: float | None = None
     """When everything must be over, on the loop's clock."""
+    patience: float | None = None
+    """The longest wait before another try, in seconds; what takes longer is left to whoever asked."""
     overrides: ModelOverrides | None = None
     """What the user's settings say about this model, over the facts."""
     circumstances: Circumstances | None = None
@@ -70,6 +73,8 @@ class Prepared(msgspec.Struct, frozen=True):
     notes: tuple[Note, ...]
     streamed: bool
     carries_seals: bool
+    request: Request
+    """What the body says, in neutral words: after replay and plan."""
 
     def origin(self, response_id: str | None, now: float) -> Origin:
         return Origin(
@@ -92,60 +97,77 @@ class Prepared(msgspec.Struct, frozen=True):
         return self.dialect.stream_decoder()
 
 
-def prepare(asking: Asking, now: float) -> Prepared:
-    """The request as it will go out."""
+class Located(msgspec.Struct, frozen=True):
+    """Where a request goes, and how it is to be thought about."""
+
+    provider: Provider
+    model: str
+    found: Found | None
+    intent: Intent
+    destination: Destination
+    target: Target
+    """What the name means by the tables alone."""
+
+
+def locate(asking: Asking, now: float) -> Located:
+    """The service and model that were asked for; ConfigError when nobody has it."""
     named = parse_name(asking.model)
     target = find_target(named.name, asking.catalog, asking.providers)
     if target.provider is None:
         raise ConfigError(f"nobody is known to have {named.name!r}; say PROVIDER/MODEL (`thinkwire models`)")
-    provider = _with_field(_at(target.provider, asking.bases), asking)
+    provider = _with_field(at_base(target.provider, asking.bases), asking)
     found = _with_lessons(target, asking, now)
-    name = found.facts.dialect if found else provider.routes[0].dialect
     intent = asking.thinking or named.intent or Intent()
-    replay = plan_replay(
-        asking.request.turns,
-        Destination(
-            provider=provider.name,
-            model=target.model,
-            dialect=name,
-            facts=found.facts if found else None,
-            endpoint=provider.base_url,
-            thinking=intent.level != "none" and intent.on is not False and intent.budget != 0,
-        ),
-        asking.replay,
+    destination = Destination(
+        provider=provider.name,
+        model=target.model,
+        dialect=found.facts.dialect if found else provider.routes[0].dialect,
+        facts=found.facts if found else None,
+        endpoint=provider.base_url,
+        thinking=intent.level != "none" and intent.on is not False and intent.budget != 0,
     )
+    return Located(provider, target.model, found, intent, destination, target)
+
+
+def prepare(asking: Asking, now: float) -> Prepared:
+    """The request as it will go out."""
+    at = locate(asking, now)
+    provider, name, intent = at.provider, at.destination.dialect, at.intent
+    replay = plan_replay(asking.request.turns, at.destination, asking.replay)
     if replay.thinking_off:
         intent = Intent(level="none", said="a tool loop begun by another model")
     request = msgspec.structs.replace(
-        asking.request, model=target.model, turns=replay.turns, stream=asking.streamed or None
+        asking.request, model=at.model, turns=replay.turns, stream=asking.streamed or None
     )
-    plan, request = resolve(intent, found, request, asking.circumstances or Circumstances())
+    plan, request = resolve(intent, at.found, request, asking.circumstances or Circumstances())
     encoded = encode_for(provider, name, request)
-    url = provider.endpoint(name, target.model, stream=bool(request.stream))
+    url = provider.endpoint(name, at.model, stream=bool(request.stream))
     if url is None:
         raise ConfigError(f"{provider.label} does not speak {name}")
     return Prepared(
         provider=provider,
         dialect=dialects.get(name),
-        model=target.model,
+        model=at.model,
         url=url,
         headers=provider.headers | plan.headers,
         body=merged(_completed(encoded.body, name, plan), plan.patch),
         plan=plan,
-        notes=(*asking.routed, *replay.notes, *plan.notes, *encoded.notes),
+        notes=(*asking.routed, *_ignored(asking, at), *replay.notes, *plan.notes, *encoded.notes),
         streamed=bool(request.stream),
         carries_seals=_carries_seals(request),
+        request=request,
     )
 
 
-def _at(provider: Provider, bases: Mapping[str, str]) -> Provider:
+def at_base(provider: Provider, bases: Mapping[str, str]) -> Provider:
+    """The service at the address that replaces its own, if there is one."""
     base = bases.get(provider.name)
     return msgspec.structs.replace(provider, base_url=base.rstrip("/")) if base else provider
 
 
 def _with_field(provider: Provider, asking: Asking) -> Provider:
     """The service as the user's settings describe it: the field in which it gives and takes reasoning."""
-    field = asking.overrides.field if asking.overrides else None
+    field = asking.replay.field or (asking.overrides.field if asking.overrides else None)
     if field is None:
         return provider
     quirks = msgspec.structs.replace(provider.quirks, reasoning_field=field, answer_field=field)
@@ -153,17 +175,37 @@ def _with_field(provider: Provider, asking: Asking) -> Provider:
 
 
 def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
-    found = target.found
+    found = target.found or _described(target, asking, now)
     if found is None:
         return None
     facts = found.facts
     if asking.lessons is not None:
         facts = asking.lessons.corrected(facts, now)
-    if asking.lesson is not None:
-        facts = asking.lesson.applied(facts)
     if asking.overrides is not None:
         facts = asking.overrides.applied(facts)
+    if asking.lesson is not None:
+        facts = asking.lesson.applied(facts)
     return Found(facts, found.by)
+
+
+def _described(target: Target, asking: Asking, now: float) -> Found | None:
+    """The facts of a model that only the user's settings know."""
+    if asking.overrides is None or target.provider is None:
+        return None
+    facts = asking.overrides.unknown(
+        provider=target.provider.name,
+        model=target.model,
+        dialect=target.provider.routes[0].dialect,
+        day=datetime.date.fromtimestamp(now),
+    )
+    return Found(facts, "setting") if facts else None
+
+
+def _ignored(asking: Asking, at: Located) -> tuple[Note, ...]:
+    """Settings about the model that mean nothing for it."""
+    if asking.overrides is None or at.target.found is None:
+        return ()
+    return asking.overrides.ignored(at.target.found.facts)
 
 
 def _completed(body: dict[str, Any], dialect: str, plan: Plan) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -148,21 +148,42 @@ class Client:
             **how,
         )
 
+    @property
+    def providers(self) -> Mapping[str, Provider]:
+        return self._providers
+
+    def know(self, providers: Mapping[str, Provider]) -> None:
+        """Replaces the services that are known, from the next request on."""
+        self._providers = dict(providers)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the strict simulators answer instead of providers."""
+        return self._sim
+
+    def has_key(self, provider: Provider) -> bool:
+        """Whether a service can be asked: it has a key, or needs none."""
+        return self._sim or provider.auth == "none" or self._key(provider) is not None
+
     def _simulate(self) -> None:
         # By name: the simulators are a face, above the client, and only this switch reaches up to them.
         address = import_module("thinkwire.sim.embedded").address()
         self._bases = {name: f"{address}/{name}" for name in self._providers}
         self._keys = dict.fromkeys(self._bases, "simulated")
 
-    async def answer(self, asking: Asking) -> AsyncGenerator[Batch, None]:
+    async def answer(
+        self, asking: Asking, *, watch: Callable[[Prepared], None] | None = None
+    ) -> AsyncGenerator[Batch, None]:
         """The answer in batches; a failure is the last event instead of an exception.
 
-        Tried again where that can help and nothing has been told yet.
+        Tried again where that can help and nothing has been told yet. `watch` sees every request that goes out.
         """
         notes: list[Note] = []
         tries = 0
         while True:
             prepared = prepare(asking, time.time())
+            if watch is not None:
+                watch(prepared)
             attempt = Attempt()
             async with aclosing(attempt.told(self._try(prepared, notes, asking.until))) as batches:
                 async for batch in batches:

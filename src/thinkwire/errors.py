@@ -1,7 +1,8 @@
 """What can go wrong, and who can mend it.
 
     ThinkwireError
-    ├── ConfigError            before any request: a missing key, an unknown model or setting
+    ├── ConfigError            before any request: an unknown model, a wrong setting
+    │   └── MissingKey         a provider's key is nowhere to be found
     ├── Unsupported            the model or the dialect cannot do what was asked
     ├── MalformedInput         what a caller gave us cannot be read; `path` names the place
     └── ProviderError          the provider answered badly; `failure` tells what it said
@@ -78,6 +79,12 @@ class ConfigError(ThinkwireError):
     """Something is missing or wrong in the configuration; nothing was sent."""
 
     advice = "fix_request"
+
+
+class MissingKey(ConfigError):
+    """There is no key for a provider; the message names the variable to set."""
+
+    advice = "fix_key"
 
 
 class Unsupported(ThinkwireError):

@@ -32,6 +32,10 @@ class Seal(msgspec.Struct, frozen=True):
     scheme: str
     data: str
 
+    def __repr__(self) -> str:
+        """Seals are secrets: what is printed or logged tells their size only."""
+        return f"Seal({self.scheme!r}, <{len(self.data):,} characters>)"
+
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who wrote a turn."""

@@ -48,6 +48,7 @@ NoteCode = Literal[
     "cache.lost",  # the provider will read this conversation anew, because something before its end changed
     "prefix.broken",  # thinking that is bound to what stood before it cannot go back
     "context.compacted",  # earlier turns are given as a summary; the turns themselves are kept
+    "context.full",  # the conversation outgrows the model's window and could not be made smaller
     "answer.continued",  # an answer without words was asked for again
     "answer.lost_to_thinking",  # the output limit was used up by thinking
     "tool.refused",  # a tool call was not allowed

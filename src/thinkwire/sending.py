@@ -113,6 +113,8 @@ async def worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:
     if failure.kind not in RETRIED:
         return False
     wait = _wait(failure, tries)
+    if asking.patience is not None and wait > asking.patience:
+        return False
     if asking.until is not None and asyncio.get_running_loop().time() + wait >= asking.until:
         return False
     await asyncio.sleep(wait)

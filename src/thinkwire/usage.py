@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -98,3 +99,24 @@ def _derive_output(known: dict[str, int | None], odd: list[str]) -> None:
             known["output_visible"] = total - reasoning
         else:
             odd.append(f"{reasoning} reasoning tokens of {total} output tokens")
+
+
+_BUCKETS = tuple(name for name in Usage.__struct_fields__ if name != "extras")
+
+
+def added(usages: Iterable[Usage | None]) -> Usage | None:
+    """Token counts of several answers together; a bucket that one of them does not tell is unknown."""
+    usages = list(usages)
+    told = [usage for usage in usages if usage is not None]
+    if not told or len(told) < len(usages):
+        return None
+    return Usage(*(_sum(getattr(usage, name) for usage in told) for name in _BUCKETS))
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total

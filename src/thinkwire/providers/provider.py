@@ -21,6 +21,8 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     stream_path: str | None = None
     """Where it differs for answers that are streamed."""
+    count_path: str | None = None
+    """Where the vendor counts the tokens of a request, if it does."""
 
 
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -28,6 +30,8 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     name: str
     label: str
+    first: str | None = None
+    """The model to begin with when nobody has named one."""
     base_url: str
     auth: Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
     keys: tuple[str, ...] = ()

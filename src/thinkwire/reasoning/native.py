@@ -35,9 +35,28 @@ CHAT_FIELDS = tuple(
 def write(setting: Setting, facts: Facts, intent: Intent) -> Patch:
     """The body fields that say this setting."""
     if facts.mechanism == "always" or setting.on is None:
-        return dict(facts.always_send) if facts.can_think and facts.default != "off" else {}
+        return _unasked(facts, intent)
     patch = _WRITERS[facts.shape](setting, facts, intent)
     return patch | facts.always_send if setting.on else patch
+
+
+def _unasked(facts: Facts, intent: Intent) -> Patch:
+    """For a model that thinks without being told to: what keeps its thinking in our hands, and shows it."""
+    if not facts.can_think or facts.default == "off":
+        return {}
+    patch = dict(facts.always_send)
+    if facts.default in (None, "none"):
+        return patch
+    shown = intent.show is True and facts.visible != "none"
+    match facts.shape:
+        case "responses":
+            summary: Patch = {"reasoning": {"summary": intent.summary or "auto"}} if shown else {}
+            return patch | summary | {"include": ["reasoning.encrypted_content"]}
+        case "gemini" if shown:
+            return patch | {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
+        case "anthropic" if shown and facts.visible == "omitted":
+            return patch | {"thinking": {"type": "adaptive", "display": "summarized"}}
+    return patch
 
 
 def _anthropic(setting: Setting, facts: Facts, intent: Intent) -> Patch:

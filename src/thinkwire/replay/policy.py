@@ -22,6 +22,8 @@ class ReplaySettings(msgspec.Struct, frozen=True):
     format: Literal["native", "field"] = "field"
     """How readable thinking goes back on a wire that knows several places: where it came from, or always in
     the reasoning field, also when it came inside tags. Seals always go back as they came."""
+    field: str | None = None
+    """The name of that field, where the user knows better than the service's record."""
     seals: bool = True
     """False gives no seal back at all, after a provider has refused one."""
 

@@ -1,0 +1,207 @@
+"""One question, from the command line to its last word."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import msgspec
+
+from thinkwire.cli.ask import EXIT, LAST, NO_KEY
+from thinkwire.cli.io import chunks, whole, write_json
+from thinkwire.cli.show import Printer, failed, tokens
+from thinkwire.client import Client
+from thinkwire.config import load_settings
+from thinkwire.errors import ConfigError
+from thinkwire.jsonvalue import parse_object
+from thinkwire.messages import Block, ToolCall
+from thinkwire.session import Happening, Session, TurnEnded
+from thinkwire.session.attachments import attached, attachment
+from thinkwire.session.beginning import first_model
+from thinkwire.session.behind import Behind
+from thinkwire.session.keeping import Keeper
+from thinkwire.session.tools import Spec, Toolbox
+from thinkwire.settings import Settings, parse_assignments, thinking_shown
+from thinkwire.store import open_store
+from thinkwire.store.ids import new_id
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What was asked, and how."""
+
+    text: str
+    piped: bytes
+    attach: tuple[Path, ...]
+    model: str | None
+    effort: str | None
+    thinking_budget: int | None
+    system: str | None
+    profile: str | None
+    settings: tuple[str, ...]
+    tools: tuple[str, ...]
+    mcp: str | None
+    yes: bool
+    going_on: str | None
+    no_save: bool
+    hide_thinking: bool
+    as_json: bool
+    sim: bool
+
+
+async def answer(question: Question) -> int:
+    """The exit code. Whatever arrived is kept, also when it is interrupted."""
+    settings = _settings(question)
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(sim=question.sim or None))
+        if settings.get("model") is None and question.going_on is None:
+            settings = settings.set("session", "model", first_model(client))
+        keeper, conversation_id, settings = await _keeper(question, settings, stack)
+        shows = thinking_shown(settings) and not question.hide_thinking
+        printer = Printer(thinking=shows)
+        session = Session(
+            client,
+            settings,
+            keeper=keeper,
+            conversation_id=conversation_id,
+            toolbox=await _toolbox(question, stack),
+            ask=_asker(printer) if not question.as_json else None,
+        )
+        ended = await _told(session, question, printer)
+        if isinstance(keeper, Behind):
+            await keeper.written()
+            if keeper.trouble is not None:
+                click.secho(f"note: this conversation is not kept: {keeper.trouble}", err=True)
+        return _code(ended)
+
+
+def _settings(question: Question) -> Settings:
+    asked: dict[str, Any] = parse_assignments(question.settings)
+    given = {
+        "model": question.model,
+        "reasoning.effort": question.effort,
+        "reasoning.maxTokens": question.thinking_budget,
+        "system": question.system,
+        "tools.approve": "allow" if question.yes else None,
+    }
+    asked |= {key: value for key, value in given.items() if value is not None}
+    return load_settings(profile=question.profile, request=asked)
+
+
+async def _keeper(
+    question: Question, settings: Settings, stack: AsyncExitStack
+) -> tuple[Keeper | None, str, Settings]:
+    """Where the conversation is kept; one that goes on needs its store at once, a new one does not."""
+    if question.going_on is None:
+        if question.no_save:
+            return None, "", settings
+        conversation_id = new_id()
+        behind = Behind(_opened_aside(), conversation_id, model=settings.get("model"))
+        stack.push_async_callback(behind.aclose)
+        return behind, conversation_id, settings
+    store = await open_store()
+    stack.push_async_callback(store.aclose)
+    if question.going_on == LAST:
+        rows = await store.conversations(limit=1)
+        if not rows:
+            raise ConfigError("there is no conversation to go on with yet")
+        row = rows[0]
+    else:
+        row = await store.conversation(question.going_on)
+    if row.model and settings.origin("model") != "request":
+        settings = settings.set("session", "model", row.model)
+    return store, row.id, settings
+
+
+async def _opened_aside() -> Any:
+    """The store, its packages loaded in a thread, so that the model's first words need not wait for it."""
+    await asyncio.to_thread(__import__, "thinkwire.store.opening")
+    return await open_store()
+
+
+async def _toolbox(question: Question, stack: AsyncExitStack) -> Toolbox | None:
+    specs: tuple[Spec, ...] = ()
+    if question.tools:
+        from thinkwire.session.tools.builtin import builtin_tools
+
+        specs = builtin_tools(Path.cwd())
+        specs = Toolbox(specs).only(name for name in question.tools if not name.startswith("mcp__")).specs
+    if question.mcp:
+        from thinkwire.session.tools.mcp import McpServers
+        from thinkwire.session.tools.mcp_config import read_servers
+
+        table = parse_object(whole(chunks(question.mcp)))
+        servers = await stack.enter_async_context(McpServers(read_servers(table)))
+        for status in servers.status:
+            if status.error:
+                click.secho(f"note: MCP server {status.name}: {status.error}", err=True)
+        specs += servers.tools
+    return Toolbox(specs) if specs else None
+
+
+def _asker(printer: Printer) -> Any:
+    async def ask(call: ToolCall, spec: Spec) -> bool | Literal["always"]:
+        printer.pause()
+        try:
+            with open(os.ctermid(), "r+b", buffering=0) as terminal:
+                question = f"{call.name} {call.arguments}\nRun it? [y]es, [n]o, [a]lways: "
+                terminal.write(question.encode())
+                said = await asyncio.to_thread(terminal.readline)
+        except OSError:
+            return False
+        word = said.strip().lower()[:1]
+        return "always" if word == b"a" else word == b"y"
+
+    return ask
+
+
+async def _told(session: Session, question: Question, printer: Printer) -> TurnEnded | None:
+    blocks: list[Block] = [attachment(path) for path in question.attach]
+    if question.piped:
+        blocks.append(attached(question.piped, "stdin"))
+    if question.as_json:
+        begun = {"event": "conversation", "id": session.conversation_id or None, "model": session.model}
+        write_json(begun | {"simulated": session.client.simulated})
+    elif session.client.simulated:
+        click.secho("simulated: no model is asked", err=True, fg="yellow")
+    ended: TurnEnded | None = None
+    if not question.as_json:
+        printer.begin()
+    try:
+        async for happening in session.send(question.text or None, blocks):
+            _tell(happening, question, printer)
+            if isinstance(happening, TurnEnded):
+                ended = happening
+    finally:
+        printer.end()
+    if not question.as_json and ended is not None:
+        _close(ended)
+    return ended
+
+
+def _tell(happening: Happening, question: Question, printer: Printer) -> None:
+    if question.as_json:
+        write_json(happening)
+    else:
+        printer.show(happening)
+
+
+def _close(ended: TurnEnded) -> None:
+    if ended.failure is not None:
+        click.secho(f"error: {failed(ended.failure)}", err=True, fg="red")
+    elif ended.ending == "lost":
+        click.secho("error: the model thought and gave no answer", err=True, fg="red")
+    if sys.stderr.isatty():
+        click.secho(tokens(ended.usage), err=True, dim=True)
+
+
+def _code(ended: TurnEnded | None) -> int:
+    if ended is None:
+        return 1
+    if ended.failure is not None and ended.failure.advice == "fix_key":
+        return NO_KEY
+    return EXIT[str(ended.ending)]
