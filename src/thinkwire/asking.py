@@ -34,6 +34,10 @@ DEFAULT_MAX_TOKENS = 8_192
 """On the wire that will not do without a ceiling, for models whose own is not known."""
 
 
+_COUNTED = ("model", "messages", "system", "tools", "tool_choice", "thinking", "output_config")
+"""What a request for a count has of the request for an answer."""
+
+
 class Asking(msgspec.Struct, frozen=True):
     """Everything that decides one request."""
 
@@ -84,6 +88,17 @@ class Prepared(msgspec.Struct, frozen=True):
             response_id=response_id,
             time=now,
         )
+
+    def counting(self) -> Prepared | None:
+        """The same request for the vendor to count instead of answering; None where none counts."""
+        route = self.provider.route(self.dialect.name)
+        if route is None or route.count_path is None:
+            return None
+        url = self.provider.base_url + route.count_path.replace("{model}", self.model)
+        body = {key: value for key, value in self.body.items() if key in _COUNTED}
+        if self.dialect.name == "gemini":
+            body = {"generateContentRequest": {"model": f"models/{self.model}", **self.body}}
+        return msgspec.structs.replace(self, url=url, body=body, streamed=False)
 
     def read(self, body: dict[str, Any]) -> Answer:
         """An answer that came whole."""

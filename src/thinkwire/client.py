@@ -18,7 +18,7 @@ from thinkwire.catalog import Catalog
 from thinkwire.errors import Failure
 from thinkwire.events import Answer, Collector, Event, Failed, Noted, Started
 from thinkwire.http import Http, Reply, Timeouts
-from thinkwire.jsonvalue import dump
+from thinkwire.jsonvalue import dump, parse_object
 from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
@@ -199,6 +199,19 @@ class Client:
             else:
                 yield [Failed(failure, attempt.usage)]
                 return
+
+    async def count_tokens(self, asking: Asking) -> int | None:
+        """The vendor's own count of a request's input; None where the vendor has none to give."""
+        counting = prepare(asking, time.time()).counting()
+        if counting is None:
+            return None
+        async with self.send(counting, dump(counting.body), until=asking.until) as reply:
+            body = await reply.read()
+            if reply.status >= 400:
+                raise counting.dialect.decode_error(reply.status, reply.headers, body).as_error()
+        told = parse_object(body)
+        tokens = told.get("input_tokens", told.get("totalTokens"))
+        return tokens if isinstance(tokens, int) else None
 
     async def _try(
         self, prepared: Prepared, notes: list[Note], until: float | None

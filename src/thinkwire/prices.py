@@ -36,15 +36,15 @@ def price_of(facts: Facts, day: datetime.date) -> Price:
 def cost_of(usage: Usage | None, price: Price) -> float | None:
     """US dollars for one answer; None when a count or a price that it needs is not known.
 
-    Reasoning is billed as output. Cached tokens without a price of their own cost what fresh ones do.
+    Reasoning is billed as output.
     """
     if usage is None or usage.input_total is None or usage.output_total is None:
         return None
     read, write = usage.cache_read or 0, usage.cache_write or 0
     parts = (
         (usage.input_total - read - write, price.input),
-        (read, price.input if price.cache_read is None else price.cache_read),
-        (write, price.input if price.cache_write is None else price.cache_write),
+        (read, price.cache_read),
+        (write, price.cache_write),
         (usage.output_total, price.output),
     )
     if any(tokens and dollars is None for tokens, dollars in parts):

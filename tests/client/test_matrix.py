@@ -14,7 +14,7 @@ from thinkwire.events import Answer
 from thinkwire.messages import Conversation, Seal, Text, Thinking, ToolResult, Turn
 from thinkwire.providers import default_providers
 from thinkwire.replay import ReplaySettings
-from thinkwire.request import Tool
+from thinkwire.request import Request, Tool
 from thinkwire.sim.fixture import Running, simulator
 
 __all__ = ["simulator"]
@@ -200,3 +200,17 @@ async def test_the_profiles_of_the_terminals_seed_work_as_written(
     assert second.turn.text == "Cold."
     assert any(isinstance(block, Thinking) for block in first.turn.blocks) == (model != "gpt-4o")
     assert ("thinking.stripped" in {note.code for note in second.notes}) == (not kept and model != "gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("model", "counts"),
+    [("claude-opus-5-5/high", True), ("gemini-3.8-flash/high", True), ("kimi-k3", False)],
+)
+async def test_the_vendor_counts_where_it_can(client: Client, model: str, counts: bool) -> None:
+    question = Turn("user", (Text("How long is this?"),))
+    counted = await client.count_tokens(client.asking(Request(turns=(question,)), model=model))
+    assert (counted is not None) is counts
+    if counted is not None:
+        answer = await client.complete([question], model=model)
+        assert answer.usage is not None
+        assert counted == answer.usage.input_total

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.asking import Asking, Located, locate, prepare
+from thinkwire.asking import Asking, Located, Prepared, locate, prepare
 from thinkwire.catalog import Facts
 from thinkwire.client import Client
 from thinkwire.context import (
@@ -27,6 +27,8 @@ from thinkwire.messages import Block, Conversation, Text, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.prices import Price, cost_of
 from thinkwire.reasoning import Intent, parse_name
+from thinkwire.reasoning.plan import Plan
+from thinkwire.reasoning.resolve import resolve
 from thinkwire.request import Request
 from thinkwire.session.asked import Again, Asked
 from thinkwire.session.compaction import SUMMARY_SHARE, find_cut, summary_turn
@@ -136,6 +138,29 @@ class Session:
 
     # What will be sent
 
+    def located(self) -> Located:
+        """Where the next request goes; ConfigError when nobody has the model."""
+        return self._located()
+
+    def plan(self, settings: Settings | None = None) -> Plan:
+        """How the next request will be thought about, as far as model and settings (or these) decide it."""
+        settings = settings or self.settings
+        located = self._located(settings)
+        request = Request(
+            model=located.model,
+            tools=self.offered.definitions(),
+            max_tokens=settings.get("maxTokens"),
+            temperature=settings.get("temperature"),
+            stream=True,
+        )
+        return resolve(located.intent, located.found, request, circumstances_of(settings))[0]
+
+    async def preview(self) -> Prepared:
+        """The next request as it would go out now. Looking leaves no trace."""
+        located, shown = self._located(), await self.view()
+        turns = shown.turns or (Turn("user", (Text("Hello"),)),)
+        return prepare(self._asking(turns, Again(), self._effective(shown, located)), time.time())
+
     async def view(self) -> View:
         return view(await self.keeper.path(self.conversation_id))
 
@@ -173,7 +198,7 @@ class Session:
         request = Request(
             turns=turns,
             system=self._system(),
-            tools=self._tools().definitions(),
+            tools=self.offered.definitions(),
             max_tokens=again.max_tokens or settings.get("maxTokens"),
             temperature=settings.get("temperature"),
         )
@@ -207,7 +232,7 @@ class Session:
             Conversation(self._system(), shown.turns),
             replay_of(self.settings),
             located.destination,
-            tools=self._tools().definitions(),
+            tools=self.offered.definitions(),
             limit=self.settings.get("context.limit"),
             calibration=self.calibration,
         )
@@ -216,9 +241,18 @@ class Session:
         words = self.settings.get("system")
         return (Text(words),) if words else ()
 
-    def _tools(self) -> Toolbox:
+    @property
+    def offered(self) -> Toolbox:
+        """The tools that the model may call."""
         enabled = self.settings.get("tools.enabled")
         return self.toolbox if enabled is None else self.toolbox.only(enabled)
+
+    @property
+    def policy(self) -> Policy:
+        """Which calls need the user's word."""
+        return Policy(
+            default=self.settings.get("tools.approve"), allow=tuple(self.settings.get("tools.allow") or ())
+        )
 
     # Compaction
 
@@ -276,10 +310,7 @@ class Session:
     # For the loop
 
     async def run_tool(self, call: ToolCall) -> Outcome:
-        policy = Policy(
-            default=self.settings.get("tools.approve"), allow=tuple(self.settings.get("tools.allow") or ())
-        )
-        return await self._tools().run(call, ToolContext(policy=policy, ask=self.ask))
+        return await self.offered.run(call, ToolContext(policy=self.policy, ask=self.ask))
 
     def cost(self, answer: Answer, asked: Asked) -> float | None:
         """US dollars; None when a price or a count is not known, or nobody asked for prices."""

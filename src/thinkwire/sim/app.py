@@ -133,6 +133,8 @@ class Simulator:
         if place.operation == "model":
             return feeds.entry_of(self._find(place, place.model).facts, dialect)
         body = _object(raw, vendor, dialect)
+        if place.operation == "count" and isinstance(body.get("generateContentRequest"), dict):
+            body = body["generateContentRequest"]
         model = place.model or body.get("model")
         if not isinstance(model, str) or not model:
             raise Refused(Complaint(400, "you must provide a model parameter", param="model"))

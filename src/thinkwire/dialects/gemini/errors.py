@@ -24,6 +24,7 @@ _BY_STATUS = {
     (403, "auth"): (403, "PERMISSION_DENIED"),
     (500, "overloaded"): (500, "INTERNAL"),
     (499, "connection_lost"): (499, "CANCELLED"),
+    (413, "bad_request"): (413, "INVALID_ARGUMENT"),
 }
 
 

@@ -68,7 +68,7 @@ class Toolbox:
         return tuple(spec.definition for spec in self._tools.values())
 
     def only(self, patterns: Iterable[str]) -> Toolbox:
-        """A toolbox with the tools that these names or patterns (`mcp__github__*`) mean."""
+        """A toolbox with the tools that these names or patterns (`mcp__github__*`) mean; "always" is shared."""
         patterns = tuple(patterns)
         for pattern in patterns:
             if not any(matches_name(pattern, name) for name in self._tools):
@@ -78,7 +78,9 @@ class Toolbox:
             for spec in self._tools.values()
             if any(matches_name(pattern, spec.name) for pattern in patterns)
         )
-        return Toolbox(chosen)
+        box = Toolbox(chosen)
+        box._always, box._one_question_at_a_time = self._always, self._one_question_at_a_time
+        return box
 
     async def run(self, call: ToolCall, ctx: ToolContext | None = None) -> Outcome:
         """Run a call and say how it went. Raises nothing but the caller's own cancellation."""
