@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from thinkwire.access import known_providers
+from thinkwire.access import find_key, known_providers
 from thinkwire.catalog import Catalog
 from thinkwire.cli.catalog import as_learnt, the_catalog
 from thinkwire.cli.dialect import DIALECT, NAMES
@@ -25,6 +25,7 @@ from thinkwire.reasoning.plan import Setting
 from thinkwire.reasoning.spoken import read_intent
 from thinkwire.reasoning.target import Target, all_targets, find_target
 from thinkwire.request import Request
+from thinkwire.routing import choose_route, wants_thinking
 
 SAMPLE = Request(turns=(Turn("user", (Text("Hello"),)),))
 
@@ -62,7 +63,15 @@ def explain_command(*, model: str | None, **options: Any) -> None:
         intent = _intent(named.intent or said, options["thinking_budget"])
         if options["max_tokens"]:
             request = msgspec.structs.replace(request, max_tokens=options["max_tokens"])
-        told = explain(as_learnt(find_target(named.name, catalog, known_providers())), intent, request)
+        providers = known_providers()
+        routed = choose_route(
+            named.name,
+            wants_thinking(intent, named.name, catalog),
+            lambda provider: find_key(provider) is not None,
+            providers,
+        )
+        told = explain(as_learnt(find_target(routed.name, catalog, providers)), intent, request)
+        told = msgspec.structs.replace(told, notes=(*routed.notes, *told.notes))
         changes = difference(_before(told, before, request), told.body)
         if options["as_json"]:
             write_json(as_dict(told) | ({"diff": changes} if options["file"] else {}))
