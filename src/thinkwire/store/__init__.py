@@ -1,0 +1,68 @@
+"""The store: conversations, agents and profiles in SQLite or PostgreSQL.
+
+    store = await open_store()
+    talk = await store.create_conversation(title="Squares")
+    kept = await store.append(talk.id, Turn("user", (Text("Why?"),)))
+
+Importing this loads no database code; opening a store does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from thinkwire.errors import ConfigError
+from thinkwire.store.failures import NotKept, StoreFailed
+from thinkwire.store.rows import (
+    HEAD,
+    AgentRow,
+    Branch,
+    ConversationRow,
+    Hit,
+    Kept,
+    Kind,
+    ProfileRow,
+    Status,
+    UsageRow,
+)
+
+if TYPE_CHECKING:
+    from thinkwire.store.opening import Store
+
+__all__ = [
+    "HEAD",
+    "AgentRow",
+    "Branch",
+    "ConversationRow",
+    "Hit",
+    "Kept",
+    "Kind",
+    "NotKept",
+    "ProfileRow",
+    "Status",
+    "Store",
+    "StoreFailed",
+    "UsageRow",
+    "open_store",
+]
+
+
+async def open_store(url: str | None = None, key: str | None = None) -> Store:
+    """The store at a URL, else at $THINKWIRE_DATABASE_URL, else the SQLite file of the data folder.
+
+    `key`, else $THINKWIRE_STORE_KEY, encrypts seals at rest. An SQLite file is made and brought up to date;
+    a PostgreSQL database must have been, by `thinkwire db upgrade`.
+    """
+    try:
+        from thinkwire.store.opening import opened
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"a store needs {error.name}: pip install 'thinkwire[store]'") from None
+    return await opened(url, key)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Store":
+        from thinkwire.store.opening import Store
+
+        return Store
+    raise AttributeError(name)

@@ -1,0 +1,119 @@
+"""One database: an engine, reading, and writing that is finished once it is begun."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from thinkwire.store.failures import StoreFailed
+from thinkwire.store.places import Place
+from thinkwire.store.seals import Safe
+
+_T = TypeVar("_T")
+_BUSY_MS = 30_000
+
+_PRAGMAS = (
+    f"PRAGMA busy_timeout = {_BUSY_MS}",
+    # Readers and a writer do not wait for each other; the file remembers it.
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA foreign_keys = ON",
+    # An answer that was shown as done survives a power failure; NORMAL promises that for crashes only.
+    "PRAGMA synchronous = FULL",
+)
+
+
+class Database:
+    """What every part of a store works with."""
+
+    def __init__(self, place: Place, safe: Safe) -> None:
+        self.place = place
+        self.safe = safe
+        self.sqlite = place.file is not None
+        self.engine = create_async_engine(
+            sa.make_url(place.url).set(database=str(place.file)) if self.sqlite else place.url,
+            # Neither texts nor seals may come into a log or an error.
+            hide_parameters=True,
+            json_serializer=str,
+            json_deserializer=str,
+            pool_pre_ping=not self.sqlite,
+            connect_args={"isolation_level": None} if self.sqlite else {},
+        )
+        self._reader = self.engine.execution_options(reading=True)
+        self._writing: set[asyncio.Task[Any]] = set()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        if self.sqlite:
+            sa.event.listen(self.engine.sync_engine, "connect", _set_up)
+            sa.event.listen(self.engine.sync_engine, "begin", _begin)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that sees one state of the database and changes nothing."""
+        with told(self.place):
+            async with self._reader.connect() as connection:
+                yield connection
+
+    async def write(self, work: Callable[[AsyncConnection], Awaitable[_T]], about: str = "") -> _T:
+        """Runs work in a transaction, to its end even if whoever waits for it is cancelled.
+
+        What is about the same thing is done in the order in which it was asked for.
+        """
+        task = asyncio.ensure_future(self._transaction(work, about))
+        self._writing.add(task)
+        task.add_done_callback(self._written)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        while self._writing:
+            await asyncio.wait(self._writing)
+        await self.engine.dispose()
+
+    async def _transaction(self, work: Callable[[AsyncConnection], Awaitable[_T]], about: str) -> _T:
+        # SQLite has one writer at a time; waiting here is fair, waiting there is polling.
+        turn = self._turns.setdefault("" if self.sqlite else about, asyncio.Lock())
+        with told(self.place):
+            async with turn, self.engine.begin() as connection:
+                return await work(connection)
+
+    def _written(self, task: asyncio.Task[Any]) -> None:
+        self._writing.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+
+class Part:
+    """A part of the store: some of its operations, on its database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+
+@contextmanager
+def told(place: Place) -> Iterator[None]:
+    """The database's own troubles, as an error that names the database and quotes no row."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError, UnicodeEncodeError) as error:
+        cause = getattr(error, "orig", None) or error
+        reason = (str(cause).splitlines() or [type(cause).__name__])[0]
+        raise StoreFailed(f"the database {place.shown}: {reason}") from None
+
+
+def _set_up(connection: Any, record: object) -> None:
+    cursor = connection.cursor()
+    for pragma in _PRAGMAS:
+        cursor.execute(pragma)
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    """A writer takes the lock at once: taking it later can fail when another was quicker."""
+    reading = connection.get_execution_options().get("reading")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
