@@ -11,7 +11,7 @@ import pytest
 from tests.session.talk import client_of, ending, of, said, session_of, settings_of
 from thinkwire.client import Client
 from thinkwire.errors import ConfigError
-from thinkwire.session import Compacted, Session, TurnKept
+from thinkwire.session import Compacted, Remark, Session, TurnKept
 from thinkwire.session.behind import Behind
 from thinkwire.session.history import view
 from thinkwire.sim.fixture import Running, simulator
@@ -111,6 +111,23 @@ async def test_a_store_that_does_not_open_stops_no_conversation(client: Client) 
     assert ending(await said(session, "[[say:Again.]]")).ending == "complete"
     await behind.aclose()
     assert "no room" in str(behind.trouble)
+
+
+async def test_seals_whose_key_is_gone_are_said_and_the_conversation_goes_on(
+    client: Client, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/sealed.db"
+    async with await open_store(url, key="a key that is long enough") as store:
+        session = await begun(client, store, model="claude-opus-5-5/high")
+        await said(session, LOOP)
+        conversation_id = session.conversation_id
+    async with await open_store(url) as store:
+        again = session_of(client, model="claude-opus-5-5/high")
+        again.keeper, again.conversation_id = store, conversation_id
+        happenings = await said(again, "[[say:Still here.]]")
+        assert ending(happenings).ending == "complete"
+        assert "seal.dropped" in [event.note.code for event in of(Remark, happenings)]
+        assert "seal.dropped" not in [event.note.code for event in of(Remark, await said(again, "[[say:x]]"))]
 
 
 async def test_a_title_is_asked_for_with_as_little_thinking_as_possible(

@@ -21,6 +21,7 @@ COMMANDS = {
     "profile": "thinkwire.cli.profile:profile",
     "serve": "thinkwire.cli.serve:serve",
     "sim": "thinkwire.cli.sim:sim",
+    "talks": "thinkwire.cli.talks:talks",
     "tour": "thinkwire.cli.tour:tour",
     "wire": "thinkwire.cli.wire:wire",
 }

@@ -24,15 +24,22 @@ class Behind:
     the conversation goes on and `trouble` says why it is not kept.
     """
 
-    def __init__(self, opening: Awaitable[Any], conversation_id: str, **described: Any) -> None:
+    def __init__(
+        self, opening: Awaitable[Any], conversation_id: str, *, lent: bool = False, **described: Any
+    ) -> None:
+        """A conversation is made with its first turn. A store that is `lent` is left open."""
         self._memory = Memory()
         self._conversation_id = conversation_id
         self._writes: asyncio.Queue[Write | None] = asyncio.Queue()
-        self._writes.put_nowait(lambda store: store.create_conversation(id=conversation_id, **described))
+        self._described: dict[str, Any] | None = described
+        self._lent = lent
         self.trouble: ThinkwireError | None = None
         self._writer = asyncio.create_task(self._write(opening))
 
     async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> Kept:
+        if self._described is not None:
+            described, self._described = self._described, None
+            self._writes.put_nowait(lambda store: store.create_conversation(id=conversation_id, **described))
         kept = await self._memory.append(conversation_id, turn, id=new_id(), **fields)
         self._writes.put_nowait(lambda store: store.append(conversation_id, turn, id=kept.id, **fields))
         return kept
@@ -68,6 +75,6 @@ class Behind:
                     self.trouble = error
             self._writes.task_done()
         self._writes.task_done()
-        if store is not None:
+        if store is not None and not self._lent:
             with contextlib.suppress(ThinkwireError):
                 await store.aclose()

@@ -40,6 +40,7 @@ from thinkwire.session.run import Run
 from thinkwire.session.summary import LEAST, summarised, titled
 from thinkwire.session.tools import Ask, Outcome, Policy, Toolbox, ToolContext
 from thinkwire.settings import Settings, circumstances_of, intent_of, overrides_of, replay_of
+from thinkwire.store.rows import Kept
 
 Pricing = Callable[[Facts, datetime.date], Price]
 
@@ -74,6 +75,7 @@ class Session:
         self._fingerprint: Fingerprint | None = None
         self._run: Run | None = None
         self._said_full = False
+        self._said_unopened = False
 
     # What is set
 
@@ -172,9 +174,11 @@ class Session:
         """The next request, decided but not sent."""
         again = again or Again()
         located = self._located()
-        shown = await self.view()
+        path = await self.keeper.path(self.conversation_id)
+        shown = view(path)
         facts = located.destination.facts
         turns, notes = shown.unbound() if facts and facts.replay == "bound_prefix" else (shown.turns, ())
+        notes += self._unopened(path)
         if again.nudge:
             turns = (*turns, Turn("user", (Text(again.nudge),)))
         effective = self._effective(shown, located)
@@ -192,6 +196,15 @@ class Session:
         notes += predict(self._fingerprint, fingerprint, facts)
         self._fingerprint = fingerprint
         return Asked(asking, prepared, effective, notes)
+
+    def _unopened(self, path: list[Kept]) -> tuple[Note, ...]:
+        """Said once: seals that were encrypted with a key that is not here."""
+        count = sum(kept.unopened for kept in path)
+        if not count or self._said_unopened:
+            return ()
+        self._said_unopened = True
+        message = f"{count} seals are encrypted with another THINKWIRE_STORE_KEY; they cannot go back"
+        return (Note("seal.dropped", message),)
 
     def _asking(self, turns: tuple[Turn, ...], again: Again, effective: Effective) -> Asking:
         settings = self.settings

@@ -125,7 +125,13 @@ def _effective(plan: Plan) -> str | None:
     if setting.effort is None:
         return "on" if asked.level == "none" or asked.on is False else None
     level = parse_level(setting.effort)
-    return None if level is not None and level == asked.level else native_word(level) if level else setting.effort
+    return (
+        None
+        if level is not None and level == asked.level
+        else native_word(level)
+        if level
+        else setting.effort
+    )
 
 
 def _tokens(budget: int) -> str:
@@ -137,7 +143,9 @@ def models(session: Session) -> Iterable[Candidate]:
     providers = session.client.providers
     ready = {name for name, provider in providers.items() if session.client.has_key(provider)}
     targets = [target for target in all_targets() if target.provider and target.provider.name in providers]
-    for target in sorted(targets, key=lambda target: target.provider is None or target.provider.name not in ready):
+    for target in sorted(
+        targets, key=lambda target: target.provider is None or target.provider.name not in ready
+    ):
         assert target.provider is not None
         missing = "" if target.provider.name in ready else " (no key)"
         yield Candidate(f"{target.provider.name}/{target.model}", f"{target.provider.label}{missing}")
@@ -149,7 +157,9 @@ def levels(session: Session) -> list[Candidate]:
 
 
 def _comes_to(session: Session, level: Level) -> str:
-    settings = session.settings.unset("session", "reasoning.maxTokens").set("session", "reasoning.effort", level)
+    settings = session.settings.unset("session", "reasoning.maxTokens").set(
+        "session", "reasoning.effort", level
+    )
     told = [line for line in feedback(session.plan(settings)) if "Thinking:" in line]
     return told[0].split("Thinking:")[1].strip() if told else ""
 
@@ -159,7 +169,10 @@ def what_happens_to_thinking(
 ) -> str | None:
     """Earlier thinking after a switch: kept, dormant, or back; None when there is none."""
     thoughts = [
-        (block, turn) for turn in turns for block in turn.blocks if isinstance(block, Thinking) and turn.origin
+        (block, turn)
+        for turn in turns
+        for block in turn.blocks
+        if isinstance(block, Thinking) and turn.origin
     ]
     if not thoughts:
         return None
@@ -221,5 +234,3 @@ def _nearest(session: Session, name: str) -> str:
     known = {candidate.text.partition("/")[2].lower(): candidate.text for candidate in models(session)}
     near = difflib.get_close_matches(wanted.rpartition("/")[2], known, n=1, cutoff=0.7)
     return f"; did you mean /model {known[near[0]]}?" if near else ""
-
-

@@ -68,7 +68,7 @@ class Toolbox:
         return tuple(spec.definition for spec in self._tools.values())
 
     def only(self, patterns: Iterable[str]) -> Toolbox:
-        """A toolbox with the tools that these names or patterns (`mcp__github__*`) mean; "always" is shared."""
+        """A toolbox with the tools that these names or patterns (`mcp__github__*`) mean."""
         patterns = tuple(patterns)
         for pattern in patterns:
             if not any(matches_name(pattern, name) for name in self._tools):
