@@ -1,0 +1,1 @@
+"""The gateway: any client on any model, with its reasoning intact."""

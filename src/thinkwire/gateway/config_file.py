@@ -1,0 +1,148 @@
+"""A TOML file that remembers where everything stands, so that a complaint can name the line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from thinkwire.errors import ConfigError
+
+Place: TypeAlias = tuple[str | int, ...]
+T = TypeVar("T", bound=msgspec.Struct)
+
+_MISSING: Any = object()
+_NEAR = 0.6
+
+
+class Document:
+    """Settings as they were written. Complaints are gathered; `finish` raises them all at once."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._file = file
+        self._complaints: list[tuple[int, str]] = []
+        try:
+            self.raw = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            message, line = _syntax(str(error), text)
+            raise ConfigError(f"{file}, line {line}: {message}") from None
+
+    def get(self, *place: str | int) -> Any:
+        """What stands at a place; None when nothing does."""
+        found = _at(self.raw, place)
+        return None if found is _MISSING else found
+
+    def complain(self, place: Place, message: str) -> None:
+        self._complaints.append((line_of(self._text, place), message))
+
+    def finish(self) -> None:
+        """Raises ConfigError if there was anything to complain about."""
+        if self._complaints:
+            ordered = sorted(self._complaints)
+            raise ConfigError("\n".join(f"{self._file}, line {line}: {message}" for line, message in ordered))
+
+    def table(self, *place: str | int) -> dict[str, Any]:
+        """A table; empty when it is not there or not one."""
+        value = _at(self.raw, place)
+        if isinstance(value, dict):
+            return value
+        if value is not _MISSING:
+            self.complain(place, f"{_spoken(place)} must be a table")
+        return {}
+
+    def known(self, place: Place, names: Iterable[str]) -> bool:
+        """Whether a table has only settings of these names; the nearest is offered for any other."""
+        names = list(names)
+        unknown = [key for key in self.table(*place) if key not in names]
+        for key in unknown:
+            near = difflib.get_close_matches(key, names, 1, _NEAR)
+            where = f" in {_spoken(place)}" if place else ""
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            self.complain((*place, key), f"no setting {key!r}{where}; {hint}")
+        return not unknown
+
+    def section(self, place: Place, kind: type[T]) -> T | None:
+        """A table as a value of this kind; None when it cannot be one."""
+        value = self.table(*place)
+        if not self.known(place, [field.encode_name for field in msgspec.structs.fields(kind)]):
+            return None
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            steps, message = _told(str(error))
+            self.complain((*place, *steps), message)
+            return None
+
+
+def line_of(text: str, place: Place) -> int:
+    """The line on which a place begins, or the table around it when it is not in the text.
+
+    The statement that brings a place starts after the longest beginning of the text that is whole without it.
+    """
+    whole = _parsed(text)
+    while place and _at(whole, place) is _MISSING:
+        place = place[:-1]
+    if not place:
+        return 1
+    lines = text.split("\n")
+    without, broken, end = 0, 0, len(lines)
+    while (start := max(without, broken)) < end - 1:
+        middle = (start + end) // 2
+        for number in range(middle, start, -1):
+            beginning = _parsed("\n".join(lines[:number]))
+            if beginning is not None:
+                here = _at(beginning, place) is not _MISSING
+                without, end = (without, number) if here else (number, end)
+                break
+        else:
+            broken = middle
+    return without + 1
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    """None where the text ends in the middle of something."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _at(value: Any, place: Place) -> Any:
+    for step in place:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return _MISSING
+    return value
+
+
+def _told(complaint: str) -> tuple[Place, str]:
+    """Where a value does not fit, and why: ``Expected `int`, got `str` - at `$.port` `` in our words."""
+    message, _, inner = complaint.partition(" - at ")
+    steps: Place = tuple(name or int(index) for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", inner))
+    field = re.fullmatch(r"Object (missing required|contains unknown) field `([^`]+)`", message)
+    if field is not None:
+        steps = (*steps, field[2])
+        message = "is missing" if field[1] == "missing required" else "there is no such setting"
+    name = ".".join(str(step) for step in steps)
+    return steps, f"{name}: {message[:1].lower()}{message[1:]}"
+
+
+def _spoken(place: Place) -> str:
+    names = [str(step) for step in place if isinstance(step, str)]
+    index = next((step for step in place if isinstance(step, int)), None)
+    return f"[[{'.'.join(names)}]] number {index + 1}" if index is not None else f"[{'.'.join(names)}]"
+
+
+def _syntax(message: str, text: str) -> tuple[str, int]:
+    """The parser's complaint without its place, and the line of it."""
+    found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", message)
+    if found is None:
+        return message, 1
+    line = int(found[1]) if found[1] else text.rstrip("\n").count("\n") + 1
+    return message[: found.start()], line

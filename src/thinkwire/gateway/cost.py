@@ -1,0 +1,38 @@
+"""What an answer cost, in US dollars; None where the price or a count of tokens is unknown."""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+
+from thinkwire import prices
+from thinkwire.catalog import default_catalog
+from thinkwire.prices import Price, price_of
+from thinkwire.usage import Usage
+
+
+def cost_of(
+    usage: Usage | None, provider: str | None, model: str | None, *, day: datetime.date | None = None
+) -> float | None:
+    """The price of an answer on a day, else today."""
+    if provider is None or model is None:
+        return None
+    return prices.cost_of(usage, _price(provider, model, day or _today()))
+
+
+def has_price(provider: str | None, model: str | None) -> bool:
+    """Whether an answer of this model can be priced at all."""
+    if provider is None or model is None:
+        return False
+    price = _price(provider, model, _today())
+    return price.input is not None and price.output is not None
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+@lru_cache(maxsize=1024)
+def _price(provider: str, model: str, day: datetime.date) -> Price:
+    found = default_catalog().find(provider, model)
+    return Price() if found is None else price_of(found.facts, day)

@@ -1,0 +1,300 @@
+"""The door: which requests are heard at all, whose they are, and what of them may travel on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from thinkwire.errors import ConfigError, Failure, FailureKind, ThinkwireError
+from thinkwire.gateway.config import GatewayConfig, Routed, canonical, is_loopback
+from thinkwire.gateway.headers import HeaderPairs, Scope, header_value, headers_of
+from thinkwire.gateway.keys import LOCAL, PREFIX, KeyFile, Keys, LastUsed, Tenant
+from thinkwire.reasoning.names import parse_name
+
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+KEY_WORDS = frozenset({"key", "api_key", "api-key", "apikey", "access_token"})
+
+_log = logging.getLogger("thinkwire.gateway")
+
+
+class Refusal(ThinkwireError):
+    """A request that the gateway itself does not serve; the client gets it in its own dialect."""
+
+    def __init__(
+        self, status: int, kind: FailureKind, message: str, *, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.retry_after = retry_after
+
+    @property
+    def failure(self) -> Failure:
+        return Failure(self.kind, self.message, status=self.status, retry_after=self.retry_after)
+
+
+class ClientLeft(ThinkwireError):
+    """The client closed the connection before its request was whole."""
+
+
+def check_request(scope: Scope, config: GatewayConfig) -> None:
+    """Refuses what must not be heard: other sites' pages, keys in addresses, bodies that are too large."""
+    _check_host(scope, config)
+    _check_origin(scope, config)
+    _check_query(scope)
+    _check_body(scope, config)
+
+
+def _check_host(scope: Scope, config: GatewayConfig) -> None:
+    """A page elsewhere can point its own name at this machine, but it cannot choose the Host header."""
+    hosts = headers_of(scope, b"host")
+    if len(hosts) != 1:
+        raise Refusal(400, "bad_request", "a request needs exactly one Host header")
+    name = _host_of(hosts[0])
+    if not name or not (is_loopback(name) or _is_allowed(name, scope, config)):
+        raise Refusal(
+            403,
+            "auth",
+            "this gateway does not go by the name in the Host header; if it should, add the name to "
+            "allowed_hosts under [server] in gateway.toml",
+        )
+
+
+def _is_allowed(name: str, scope: Scope, config: GatewayConfig) -> bool:
+    own = str((scope.get("server") or ("",))[0]).lower()
+    if name == own or (name == config.server.host.lower() and name not in ("0.0.0.0", "::")):
+        return True
+    return any(
+        name == allowed.strip("[].").lower() or (allowed[:1] == "." and name.endswith(allowed.lower()))
+        for allowed in config.server.allowed_hosts
+    )
+
+
+def _host_of(authority: str) -> str:
+    """The host of `host:port`; empty when it is not one."""
+    try:
+        parts = urlsplit(f"//{authority}")
+        _ = parts.port
+    except ValueError:
+        return ""
+    if parts.netloc != authority or "@" in authority or parts.hostname is None:
+        return ""
+    return parts.hostname.rstrip(".")
+
+
+def _check_origin(scope: Scope, config: GatewayConfig) -> None:
+    if allowed_origin(scope, config) is None and headers_of(scope, b"origin"):
+        raise Refusal(
+            403,
+            "auth",
+            "a web page of another address called; if it may, add its origin to allowed_origins under "
+            "[server] in gateway.toml",
+        )
+
+
+def allowed_origin(scope: Scope, config: GatewayConfig) -> str | None:
+    """The origin of the page that calls, if it is this server's own or a configured one."""
+    origins = headers_of(scope, b"origin")
+    if len(origins) != 1:
+        return None
+    origin = origins[0]
+    if origin in config.server.allowed_origins:
+        return origin
+    hosts = headers_of(scope, b"host")
+    try:
+        parts = urlsplit(origin)
+        own = urlsplit(f"{parts.scheme}://{hosts[0]}")
+        same = (parts.hostname, _port(parts)) == (own.hostname, _port(own))
+    except (ValueError, IndexError):
+        return None
+    return origin if same and parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def _port(parts: Any) -> int:
+    return int(parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0))
+
+
+def cors_headers(scope: Scope, config: GatewayConfig, *, preflight: bool = False) -> HeaderPairs:
+    """What a page of a configured origin may do; nothing for anybody else, and never `*`."""
+    origin = allowed_origin(scope, config)
+    if origin is None or origin not in config.server.allowed_origins:
+        return []
+    pairs = [(b"access-control-allow-origin", origin.encode("latin-1", "replace")), (b"vary", b"Origin")]
+    if not preflight:
+        return [*pairs, (b"access-control-expose-headers", b"x-thinkwire-requested, x-thinkwire-effective")]
+    asked = ", ".join(headers_of(scope, b"access-control-request-headers"))
+    return [
+        *pairs,
+        (b"access-control-allow-methods", b"GET, HEAD, POST, DELETE, OPTIONS"),
+        (b"access-control-allow-headers", header_value(asked).encode("latin-1")),
+        (b"access-control-max-age", b"600"),
+    ]
+
+
+def _check_query(scope: Scope) -> None:
+    query = scope.get("query_string", b"").decode("latin-1")
+    if any(name.lower() in KEY_WORDS for name, _ in parse_qsl(query, keep_blank_values=True)):
+        raise Refusal(
+            400,
+            "auth",
+            "a key in the address ends up in logs, so it is not taken from there; send it as "
+            "x-goog-api-key, x-api-key or Authorization: Bearer",
+        )
+
+
+def _check_body(scope: Scope, config: GatewayConfig) -> None:
+    lengths = headers_of(scope, b"content-length")
+    if lengths and (
+        len(lengths) > 1 or headers_of(scope, b"transfer-encoding") or not _is_number(lengths[0])
+    ):
+        raise Refusal(400, "bad_request", "the length of the body is not clear")
+    if lengths and int(lengths[0]) > config.server.max_body:
+        raise _too_large(config)
+    encodings = {value.strip().lower() for value in headers_of(scope, b"content-encoding")}
+    if encodings - {"", "identity"}:
+        raise Refusal(415, "bad_request", "compressed bodies are not read; send it without content-encoding")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 15
+
+
+def _too_large(config: GatewayConfig) -> Refusal:
+    message = f"the request is larger than {config.server.max_body_mb:g} MB (max_body_mb under [server])"
+    return Refusal(413, "bad_request", message)
+
+
+async def read_body(receive: Receive, config: GatewayConfig) -> bytes:
+    """The whole body, within its size and its time, however it is cut."""
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(config.server.body_seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft("the client left before its request was whole")
+                piece = message.get("body", b"")
+                size += len(piece)
+                if size > config.server.max_body:
+                    raise _too_large(config)
+                pieces.append(piece)
+                if not message.get("more_body"):
+                    return b"".join(pieces)
+    except TimeoutError:
+        message_text = f"the request was not whole after {config.server.body_seconds:g} seconds"
+        raise Refusal(408, "bad_request", message_text) from None
+
+
+def presented_key(scope: Scope) -> str | None:
+    """The key in a request, whichever header it came in; one of ours before a leftover of another service."""
+    found = [
+        *headers_of(scope, b"x-api-key"),
+        *(key for value in headers_of(scope, b"authorization") if (key := _bearer(value))),
+        *headers_of(scope, b"x-goog-api-key"),
+    ]
+    keys = [key.strip() for key in found if key.strip()]
+    return next((key for key in keys if key.startswith(PREFIX)), keys[0] if keys else None)
+
+
+def _bearer(value: str) -> str:
+    scheme, _, key = value.strip().partition(" ")
+    return key if scheme.lower() == "bearer" else ""
+
+
+class KeyRing:
+    """The keys of a running gateway; a key that is made or revoked counts from the next request on."""
+
+    def __init__(
+        self,
+        file: KeyFile,
+        *,
+        loopback: bool,
+        used: LastUsed | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._file = file
+        self._loopback = loopback
+        self._used = used or LastUsed()
+        self._clock = clock
+        self._signature: tuple[int, ...] | None = None
+        self._keys = file.read()
+        self._signature = self._stat()
+        self._needed = self._keys is not None
+
+    @property
+    def needs_keys(self) -> bool:
+        return self._needed or not self._loopback
+
+    async def authenticate(self, key: str | None) -> Tenant:
+        """Whose key it is; Refusal when it is nobody's."""
+        self._refresh()
+        if not self.needs_keys:
+            return LOCAL
+        if key is None:
+            raise Refusal(401, "auth", "this gateway needs an access key (`thinkwire keys create NAME`)")
+        found = self._keys.find(key) if self._keys is not None else None
+        if found is None:
+            raise Refusal(401, "auth", "this access key is not known here (`thinkwire keys list`)")
+        now = self._clock()
+        if found.expired(now):
+            raise Refusal(401, "auth", f"the access key {found.name!r} has expired")
+        self._used.touch(found.id, now)
+        return found.tenant
+
+    def is_current(self, tenant: Tenant) -> bool:
+        """Whether a tenant who was let in may still be here; for streams that last."""
+        self._refresh()
+        if tenant.id == LOCAL.id:
+            return not self.needs_keys
+        now = self._clock()
+        return self._keys is not None and any(
+            key.id == tenant.id and not key.expired(now) for key in self._keys.key
+        )
+
+    def close(self) -> None:
+        self._used.flush()
+
+    def _refresh(self) -> None:
+        """Once keys were needed they stay needed, also when the file goes away or breaks."""
+        signature = self._stat()
+        if signature == self._signature:
+            return
+        self._signature = signature
+        try:
+            keys = self._file.read()
+        except ConfigError as error:
+            _log.error("the access keys stay as they were: %s", error)
+            return
+        self._needed = self._needed or keys is not None
+        self._keys = keys
+
+    def _stat(self) -> tuple[int, ...] | None:
+        try:
+            found = self._file.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
+
+
+def require_keys(config: GatewayConfig, keys: Keys | None) -> None:
+    """A gateway that others can reach does not start without keys."""
+    if not config.server.is_loopback and not (keys and keys.key):
+        raise ConfigError(
+            f"others can reach {config.server.host}, and there are no access keys yet: run "
+            "`thinkwire keys create NAME`, or listen on 127.0.0.1"
+        )
+
+
+def check_model(tenant: Tenant, routed: Routed) -> None:
+    """Refuses a model that is outside the key's scope, under the name that was asked and the one it means."""
+    asked, meant = parse_name(routed.asked).name, parse_name(routed.names[0]).name
+    if not tenant.may_use(asked, meant, canonical(meant)):
+        message = f"this access key may not use {asked[:200]!r}; it may use {', '.join(tenant.models)}"
+        raise Refusal(403, "auth", message)

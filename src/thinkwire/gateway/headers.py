@@ -1,0 +1,88 @@
+"""Headers: which of the client's travel on, and what the gateway tells in its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import Any, TypeAlias
+
+from thinkwire.jsonvalue import dump_text
+from thinkwire.notes import Note
+
+Scope: TypeAlias = MutableMapping[str, Any]
+HeaderPairs: TypeAlias = list[tuple[bytes, bytes]]
+
+FORWARDED: dict[str, tuple[str, ...]] = {
+    "anthropic": ("anthropic-beta", "anthropic-version"),
+    "openai-chat": ("openai-beta",),
+    "openai-responses": ("openai-beta", "x-openai-internal-codex-responses-lite"),
+    "gemini": (),
+}
+"""What a client may tell the provider beside the body, when both speak the same dialect. Nothing else goes
+on: no account or project (the key is the gateway's), no user agent, no facts about the client's machine."""
+
+HEADER_LIMIT = 4096
+NOTES_LIMIT = 8192
+
+
+def headers_of(scope: Scope, name: bytes) -> list[str]:
+    """Every value of a header, in order."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def forwarded_headers(scope: Scope, dialect: str) -> dict[str, str]:
+    """The client's headers that go on to a provider of the same dialect."""
+    names = FORWARDED.get(dialect, ())
+    found = {name: ",".join(headers_of(scope, name.encode())) for name in names}
+    return {name: value for name, value in found.items() if value and header_value(value) == value}
+
+
+def header_value(text: str, limit: int = HEADER_LIMIT) -> str:
+    """A text as a header can carry it: visible ASCII, one line, cut to a limit."""
+    return "".join(letter if " " <= letter <= "~" else "?" for letter in text[:limit]).strip()
+
+
+def told_headers(
+    notes: Iterable[Note] = (), *, requested: str | None = None, effective: str | None = None
+) -> HeaderPairs:
+    """`x-thinkwire-requested`, `-effective` and `-notes`, the last as JSON; 8 kB at most, all together."""
+    said: Mapping[str, str | None] = {
+        "x-thinkwire-requested": requested,
+        "x-thinkwire-effective": effective,
+    }
+    pairs = [
+        (name.encode(), header_value(value, 200).encode())
+        for name, value in said.items()
+        if value is not None
+    ]
+    room = (
+        NOTES_LIMIT - sum(len(name) + len(value) + 4 for name, value in pairs) - len("x-thinkwire-notes") - 4
+    )
+    told = _notes_within(list(notes), room)
+    return [*pairs, (b"x-thinkwire-notes", told.encode())] if told else pairs
+
+
+def _notes_within(notes: list[Note], room: int) -> str:
+    """Whole where they fit; else codes without messages, then as many of those as fit."""
+    if not notes:
+        return ""
+    whole = ascii_json([{"code": note.code, "message": note.message} for note in notes])
+    if len(whole) <= room:
+        return whole
+    codes = [{"code": code} for code in dict.fromkeys(note.code for note in notes)]
+    while len(ascii_json(codes)) > room:
+        codes.pop()
+    return ascii_json(codes)
+
+
+def ascii_json(value: Any) -> str:
+    """JSON in visible ASCII on one line, whatever is in it."""
+    text = dump_text(value)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    units = (letter.encode("utf-16-be") for letter in text)
+    return "".join(
+        unit.decode("utf-16-be")
+        if unit < b"\x00\x7f"
+        else "".join(f"\\u{unit[at]:02x}{unit[at + 1]:02x}" for at in range(0, len(unit), 2))
+        for unit in units
+    )

@@ -1,0 +1,63 @@
+"""The ledger: thinking that clients drop, remembered and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from thinkwire.errors import ConfigError
+from thinkwire.folders import state_folder
+from thinkwire.gateway.ledger.ledger import Ledger
+from thinkwire.gateway.ledger.shelf import Limits, Shelf, Stats
+from thinkwire.gateway.secret import load_secrets
+
+__all__ = ["DAY", "Ledger", "Limits", "Shelf", "Stats", "open_ledger", "open_shelf"]
+
+DAY = 24 * 3600.0
+_URLS = "a path, sqlite:///PATH (with four slashes when it is absolute), redis://HOST or postgresql://HOST/DATABASE"
+
+
+async def open_ledger(
+    url: str | None = None,
+    *,
+    ttl: float = 7 * DAY,
+    max_bytes: int = 256 * 1024 * 1024,
+    key: bytes | Sequence[bytes] | None = None,
+) -> Ledger:
+    """The ledger at an address; without one, `ledger.db` in the state folder.
+
+    Turns that nobody asked for during `ttl` seconds are forgotten, and the longest unused ones when all
+    together are larger than `max_bytes`. `key` locks them; without one it is the gateway's own.
+    """
+    if ttl <= 0 or max_bytes <= 0:
+        raise ConfigError("the ledger's ttl and its size must be more than nothing")
+    secrets = load_secrets() if key is None else key
+    return Ledger(await open_shelf(url, Limits(ttl, max_bytes)), secrets, ttl)
+
+
+async def open_shelf(url: str | None, limits: Limits) -> Shelf:
+    """The store at an address, for whoever need not read what is in it."""
+    scheme = urlsplit(url).scheme if url else ""
+    if scheme in ("redis", "rediss", "unix"):
+        from thinkwire.gateway.ledger.redis import RedisShelf
+
+        return await RedisShelf.open(str(url), limits)
+    if scheme in ("postgresql", "postgres"):
+        from thinkwire.gateway.ledger.postgres import PostgresShelf
+
+        return await PostgresShelf.open(str(url), limits)
+    if scheme not in ("", "sqlite"):
+        raise ConfigError(f"a ledger's address is {_URLS}; not one with {scheme!r}")
+    from thinkwire.gateway.ledger.sqlite import SqliteShelf
+
+    return await SqliteShelf.open(_path(url), limits)
+
+
+def _path(url: str | None) -> Path:
+    if not url:
+        return state_folder() / "ledger.db"
+    if not url.startswith("sqlite:"):
+        return Path(url)
+    path = unquote(urlsplit(url).path)
+    return Path(path[1:] if url.startswith("sqlite:///") else path)

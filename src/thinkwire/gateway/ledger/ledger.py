@@ -1,0 +1,150 @@
+"""The ledger's logic: remembers what a client may drop, and gives it back to the requests that lack it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, worth_keeping
+from thinkwire.gateway.ledger.restoring import Remembered, Restoring, lacking, native_items, references
+from thinkwire.gateway.ledger.shelf import Entry, Shelf, ShelfError, Stats
+from thinkwire.gateway.secret import Box, bound_to
+from thinkwire.messages import Origin, Turn
+from thinkwire.notes import Note
+from thinkwire.request import Request
+
+VERSION = 1
+TURN_LIMIT = 1024 * 1024
+"""Bytes of one turn, packed; a larger one is not remembered."""
+
+_log = logging.getLogger("thinkwire.gateway.ledger")
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Remembered).decode
+
+
+class Ledger:
+    """One tenant's turns are found by that tenant only, whichever model wrote them: a restored turn tells its
+    origin, and the replay planner decides who may see it."""
+
+    def __init__(self, shelf: Shelf, secrets: bytes | Sequence[bytes], ttl: float) -> None:
+        self._shelf = shelf
+        self._box = Box(secrets, "ledger")
+        self.ttl = ttl
+
+    async def __aenter__(self) -> Ledger:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def remember(
+        self,
+        tenant: str,
+        upstream: str,
+        turn: Turn,
+        *,
+        after: Sequence[Turn] = (),
+        items: Mapping[str, int] | None = None,
+    ) -> bool:
+        """Keeps an answer that has something to lose; whether it did. It is durable when this returns.
+
+        `after` are the turns that it answers: they tell answers apart that have the same ids or words.
+        `items` are the ids that the client was given for thinking (`Sealer.items`). A store in trouble keeps
+        nothing, and that is logged.
+        """
+        kept = worth_keeping(turn)
+        if kept is None:
+            return False
+        if kept.origin is None:
+            provider, _, model = upstream.partition("/")
+            kept = msgspec.structs.replace(kept, origin=Origin(provider or None, model=model or None))
+        known = {**native_items(kept), **(items or {})}
+        try:
+            entry = self._entry(tenant, Remembered(kept, upstream, known), place_of(after, len(after)))
+        except (UnicodeEncodeError, OverflowError, RecursionError):
+            return False
+        if len(entry.value) > TURN_LIMIT:
+            _log.warning("an answer of %d bytes is too large for the ledger", len(entry.value))
+            return False
+        try:
+            await self._shelf.put(entry, time.time())
+        except ShelfError as error:
+            _log.warning("not remembered: %s", error)
+            return False
+        return True
+
+    def _entry(self, tenant: str, remembered: Remembered, place: bytes | None) -> Entry:
+        facts = list(facts_of(remembered.turn))
+        likely = [self._names(tenant, fact)[0] for fact in facts]
+        sure = [self._names(tenant, fact, place)[0] for fact in facts] if place else []
+        sure += [self._names(tenant, ("item", item))[0] for item in remembered.items]
+        packed = _encode(remembered)
+        content = self._box.names("content", tenant, _encode(remembered.turn.blocks))[0]
+        value = self._box.lock(packed, bound_to(tenant, VERSION))
+        return Entry(content, value, tuple(sure), tuple(likely))
+
+    def _names(self, tenant: str, fact: Fact, place: bytes | None = None) -> list[bytes]:
+        return self._box.names(tenant, *fact, *((b"after", place) if place else ()))
+
+    async def restore(self, tenant: str, upstream: str, request: Request) -> tuple[Request, tuple[Note, ...]]:
+        """The request with the thinking, seals and items that its client left out.
+
+        Where several remembered turns fit, one that the same upstream wrote is preferred. A store in trouble
+        leaves the request as it is, and that is said.
+        """
+        names = {index: self._turn_names(tenant, request.turns, index) for index in lacking(request.turns)}
+        items = {item: self._names(tenant, ("item", item)) for item in references(request.turns)}
+        groups = [group for pair in names.values() for group in pair]
+        wanted = [name for group in (*groups, *items.values()) for name in group]
+        if not wanted:
+            return request, ()
+        try:
+            values = await self._shelf.find(wanted, time.time())
+        except ShelfError as error:
+            _log.warning("not restored: %s", error)
+            message = "the ledger cannot be read; thinking that the client left out stays away"
+            return request, (Note("thinking.dropped", message),)
+        opened = {value: self._unlocked(tenant, value) for value in set(values.values())}
+        known = {name: found for name, value in values.items() if (found := opened[value])}
+        if not known:
+            return request, ()
+        given = Restoring(upstream, known)
+        turns = tuple(
+            given.turn(turn, names[index]) if index in names else turn
+            for index, turn in enumerate(request.turns)
+        )
+        request = msgspec.structs.replace(request, turns=given.references(turns, items))
+        if not given.count:
+            return request, ()
+        message = f"thinking that the client left out of {given.count} turns was put back"
+        note = Note("thinking.restored", message, detail={"turns": given.count})
+        return request, (note,)
+
+    def _turn_names(self, tenant: str, turns: Sequence[Turn], index: int) -> tuple[list[bytes], list[bytes]]:
+        """All names that a turn may be known by, the sure ones first."""
+        facts = list(facts_of(turns[index]))
+        place = place_of(turns, index)
+        sure = [name for fact in facts for name in self._names(tenant, fact, place)] if place else []
+        return sure, [name for fact in facts for name in self._names(tenant, fact)]
+
+    def _unlocked(self, tenant: str, value: bytes) -> Remembered | None:
+        plain = self._box.unlock(value, bound_to(tenant, VERSION))
+        try:
+            return None if plain is None else _decode(plain)
+        except msgspec.DecodeError:
+            return None
+
+    async def stats(self) -> Stats:
+        return await self._shelf.stats()
+
+    async def purge(self, older_than: float | None = None) -> int:
+        """Forgets turns that were not used for so many seconds, or all of them; how many that were."""
+        return await self._shelf.purge(None if older_than is None else time.time() - older_than)
+
+    async def aclose(self) -> None:
+        await self._shelf.aclose()

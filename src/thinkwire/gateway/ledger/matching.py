@@ -1,0 +1,191 @@
+"""Which remembered turn a client's turn is, and the client's turn with what it lost. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from thinkwire.errors import MalformedInput
+from thinkwire.events import merge_extras
+from thinkwire.gateway.carried import NOBODY, digest
+from thinkwire.jsonvalue import parse
+from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
+
+Fact: TypeAlias = tuple[str, ...]
+"""What a turn can be known by."""
+
+_sorted = msgspec.json.Encoder(order="sorted").encode
+
+
+def facts_of(turn: Turn) -> Iterator[Fact]:
+    """The turn's calls by id, then its visible content: words, and calls by name and arguments."""
+    calls = turn.tool_calls
+    for call in calls:
+        yield ("call", call.id, call.name)
+    words = normal(turn.text)
+    if words or calls:
+        said = (part for call in calls for part in (call.name, canonical(call.arguments)))
+        yield ("turn", words, *said)
+
+
+def place_of(turns: Sequence[Turn], index: int) -> bytes | None:
+    """A digest of what the user's side said last before this place; None when it said nothing."""
+    for turn in reversed(turns[:index]):
+        if turn.role == "user":
+            return digest("\x1f".join(_told(turn.blocks)))
+    return None
+
+
+def _told(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, ToolResult):
+            yield f"result {block.call_id}"
+            yield from _told(block.content)
+        elif isinstance(block, Text):
+            yield normal(block.text)
+
+
+def normal(text: str) -> str:
+    return " ".join(text.split())
+
+
+def canonical(arguments: str) -> str:
+    """Arguments in one spelling, for comparing."""
+    try:
+        return _sorted(parse(arguments)).decode()
+    except (MalformedInput, UnicodeEncodeError, RecursionError, OverflowError):
+        return normal(arguments)
+
+
+def worth_keeping(turn: Turn) -> Turn | None:
+    """What of an answer a client may lose, with all that it stands among; None when there is nothing."""
+    blocks = tuple(block for block in turn.blocks if not getattr(block, "interrupted", False))
+    if any(isinstance(block, Thinking) or getattr(block, "seal", None) is not None for block in blocks):
+        return Turn("assistant", blocks, origin=turn.origin)
+    return None
+
+
+def restored(turn: Turn, original: Turn, used: set[int]) -> Turn:
+    """The client's turn with the thinking and the seals of the original. Its words and calls stay its own.
+
+    `used` holds the places of the original's thinking that earlier turns of the request have got already, for
+    clients that make several turns of one.
+    """
+    pairs = _pairs(turn, original)
+    same_calls = len(pairs) == len(turn.tool_calls) == len(original.tool_calls)
+    if same_calls and turn.text == original.text:
+        blocks = _in_order(turn, original, pairs, used)
+    elif pairs:
+        blocks = _by_calls(turn, original, pairs, used)
+    elif normal(turn.text) == normal(original.text) and not turn.tool_calls:
+        blocks = [*_thoughts(original, range(len(original.blocks)), used), *_unthinking(turn)]
+    else:
+        return turn
+    origin = original.origin if turn.origin in (None, NOBODY) else turn.origin
+    if tuple(blocks) == turn.blocks and origin == turn.origin:
+        return turn
+    return msgspec.structs.replace(turn, blocks=tuple(blocks), origin=origin)
+
+
+def _pairs(turn: Turn, original: Turn) -> dict[int, ToolCall]:
+    """The client's calls by their place in the original: by id, or all in order if they say the same."""
+    mine = {(call.id, call.name): call for call in turn.tool_calls}
+    places = [(at, block) for at, block in enumerate(original.blocks) if isinstance(block, ToolCall)]
+    by_id = {at: mine[call.id, call.name] for at, call in places if (call.id, call.name) in mine}
+    distinct = len(mine) == len(turn.tool_calls) and len({call.id for _, call in places}) == len(places)
+    if distinct and (by_id or len(places) != len(mine)):
+        return by_id
+    if len(places) != len(turn.tool_calls):
+        return {}
+    ordered = list(zip(places, turn.tool_calls, strict=True))
+    if all(_says_the_same(call, theirs) for (_, call), theirs in ordered):
+        return {at: theirs for (at, _), theirs in ordered}
+    return {}
+
+
+def _says_the_same(first: ToolCall, second: ToolCall) -> bool:
+    return first.name == second.name and canonical(first.arguments) == canonical(second.arguments)
+
+
+def _in_order(turn: Turn, original: Turn, pairs: dict[int, ToolCall], used: set[int]) -> list[Block]:
+    """The original's blocks as they stood. What only the client has comes after them."""
+    blocks: list[Block] = []
+    texts = [block for block in turn.blocks if isinstance(block, Text) and block.text]
+    theirs = [block.text for block in original.blocks if isinstance(block, Text) and block.text]
+    aligned = iter(texts) if [text.text for text in texts] == theirs else None
+    others = [block for block in turn.blocks if not isinstance(block, Text | ToolCall | Thinking)]
+    for at, block in enumerate(original.blocks):
+        if isinstance(block, Thinking):
+            blocks += _thoughts(original, (at,), used)
+        elif isinstance(block, ToolCall):
+            blocks.append(_call(pairs[at], block))
+        elif isinstance(block, Text):
+            shown = next(aligned) if aligned is not None and block.text else block
+            blocks.append(_text(shown, block))
+        elif block in others:
+            others.remove(block)
+            blocks.append(block)
+        elif isinstance(block, Opaque) and not _asks(block):
+            blocks.append(block)
+    return blocks + others
+
+
+def _by_calls(turn: Turn, original: Turn, pairs: dict[int, ToolCall], used: set[int]) -> list[Block]:
+    """An edited turn: each known call gets its seal and what was thought right before it; the rest leads."""
+    first = min(pairs)
+    leading = [at for at in range(first) if not _leads_to(original, at, pairs)]
+    blocks: list[Block] = [*_thoughts(original, leading, used)]
+    places = {call.id: at for at, call in pairs.items()}
+    for block in _unthinking(turn):
+        if isinstance(block, ToolCall) and block.id in places:
+            at = places[block.id]
+            before = [place for place in range(at) if _leads_to(original, place, {at: block})]
+            blocks += _thoughts(original, before, used)
+            origin = original.blocks[at]
+            blocks.append(_call(block, origin) if isinstance(origin, ToolCall) else block)
+        else:
+            blocks.append(block)
+    return blocks
+
+
+def _leads_to(original: Turn, at: int, calls: dict[int, ToolCall]) -> bool:
+    """Whether nothing but thinking stands between this place and one of these calls."""
+    following = at + 1
+    while following < len(original.blocks) and isinstance(original.blocks[following], Thinking):
+        following += 1
+    return following in calls
+
+
+def _thoughts(original: Turn, places: Sequence[int], used: set[int]) -> Iterator[Thinking]:
+    for at in places:
+        block = original.blocks[at]
+        if isinstance(block, Thinking) and at not in used:
+            used.add(at)
+            yield block
+
+
+def _unthinking(turn: Turn) -> list[Block]:
+    return [block for block in turn.blocks if not isinstance(block, Thinking)]
+
+
+def _call(call: ToolCall, original: ToolCall) -> ToolCall:
+    same = canonical(call.arguments) == canonical(original.arguments)
+    return msgspec.structs.replace(
+        call,
+        arguments=original.arguments if same else call.arguments,
+        seal=original.seal if same else call.seal,
+        extras=merge_extras(original.extras, call.extras),
+    )
+
+
+def _text(shown: Text, original: Text) -> Text:
+    """The same words, as the model said them, with the client's marks on them."""
+    return msgspec.structs.replace(original, extras=merge_extras(original.extras, shown.extras))
+
+
+def _asks(block: Opaque) -> bool:
+    """Whether a native block is a call that waits for its result, which only the client can bring."""
+    data = block.data
+    return isinstance(data, dict) and ("call_id" in data or isinstance(data.get(str(data.get("type"))), dict))

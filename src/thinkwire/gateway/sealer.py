@@ -1,0 +1,255 @@
+"""An answer on its way to a client: every seal wrapped into a field that the client gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from thinkwire.dialects.openai_responses.names import NAME as RESPONSES
+from thinkwire.dialects.openai_responses.names import minted
+from thinkwire.events import (
+    Answer,
+    BlockEnded,
+    BlockGrew,
+    BlockSealed,
+    BlockStarted,
+    Event,
+    Noted,
+    Started,
+    collect,
+    events_of,
+)
+from thinkwire.gateway.carried import Carried, Kept, digest, fits, new_turn, write
+from thinkwire.gateway.secret import Box
+from thinkwire.messages import Image, Origin, Seal, Text, Thinking, ToolCall
+
+SCHEMES = {
+    "anthropic": "anthropic.signature",
+    "openai-responses": "openai.encrypted",
+    "gemini": "gemini.thought",
+}
+"""The field of each dialect that its clients give back unread. Chat has none: the ledger serves it alone."""
+
+WHOLE = frozenset({"openai-responses", "gemini"})
+"""Dialects whose clients may leave out or rearrange the text of thinking: the carrier holds it too."""
+
+_GROWTH = {BlockGrew}
+_TELLING = {BlockStarted, BlockSealed}
+
+
+class _Making:
+    """A block that is not over yet, with the seal that its maker gave it."""
+
+    __slots__ = ("block", "calls", "leads", "parts", "seal")
+
+    def __init__(self, block: Thinking | Text | ToolCall, calls: int, leads: bool) -> None:
+        self.block = block
+        self.seal = block.seal
+        self.calls = calls
+        self.leads = leads
+        self.parts = [block.text] if isinstance(block, Thinking) else []
+
+
+class Sealer:
+    """One answer's events, batch by batch, as they go to the client.
+
+    All thinking leaves sealed by us. A call's seal goes along with the thinking before it when it is known by
+    then; for that the end of a thinking block waits for the event that follows it. Growth passes untouched.
+    """
+
+    def __init__(
+        self, box: Box, tenant: str, dialect: str, origin: Origin, *, whole: bool | None = None
+    ) -> None:
+        self.items: dict[str, int] = {}
+        """Ids of reasoning items that the client may refer to, and the blocks that they stand for."""
+        self._box = box
+        self._tenant = tenant
+        self._dialect = dialect
+        self._scheme = SCHEMES.get(dialect)
+        self._origin = origin
+        self._whole = dialect in WHOLE if whole is None else whole
+        self._turn = new_turn()
+        self._making: dict[int, _Making] = {}
+        self._growing: dict[int, list[str]] = {}
+        self._unshown: dict[int, BlockStarted] = {}
+        self._held: list[tuple[BlockEnded, _Making]] = []
+        self._waiting: list[Kept] = []
+        self._thoughts: list[Kept] = []
+        self._calls = 0
+        self._said = False
+        self._bundled = False
+
+    def feed(self, events: Sequence[Event]) -> list[Event]:
+        """The same batch for the client."""
+        kinds = set(map(type, events))
+        if kinds == _GROWTH and not self._held and not self._unshown:
+            self._grow(events)
+            return list(events)
+        if not kinds.isdisjoint(_TELLING):
+            self._look_ahead(events)
+        out: list[Event] = []
+        for event in events:
+            if self._held and type(event) is not Noted:
+                self._release(out)
+            self._take(event, out)
+        return out
+
+    def _grow(self, events: Sequence[Event]) -> None:
+        growing = self._growing
+        if growing:
+            for event in events:
+                if type(event) is BlockGrew and event.index in growing:
+                    growing[event.index].append(event.text)
+
+    def answer(self, answer: Answer) -> Answer:
+        """A whole answer for the client."""
+        shown = collect(self.feed(list(events_of(answer)))).turn.blocks
+        return msgspec.structs.replace(answer, turn=msgspec.structs.replace(answer.turn, blocks=shown))
+
+    def _take(self, event: Event, out: list[Event]) -> None:
+        match event:
+            case BlockGrew(index=index):
+                if index in self._unshown:
+                    out.append(self._unshown.pop(index))
+                self._grow((event,))
+                out.append(event)
+            case BlockStarted():
+                self._start(event, out)
+            case BlockSealed(index=index, seal=seal):
+                if index in self._making:
+                    self._making[index].seal = seal
+            case BlockEnded():
+                self._end(event, out)
+            case Started(origin=origin):
+                self._origin = origin or self._origin
+                out.append(event)
+            case _:
+                out.append(event)
+
+    def _look_ahead(self, events: Sequence[Event]) -> None:
+        """Seals of calls that this batch tells: they may go along with thinking that ends before them."""
+        if self._dialect == "gemini":
+            return
+        making = self._making.items()
+        calls = {index: made.block for index, made in making if isinstance(made.block, ToolCall)}
+        for event in events:
+            match event:
+                case BlockStarted(index=index, block=ToolCall() as call):
+                    calls[index] = call
+                    if call.seal is not None:
+                        self._waiting.append(_kept_call(index, call, call.seal))
+                case BlockSealed(index=index, seal=seal) if index in calls:
+                    self._waiting.append(_kept_call(index, calls[index], seal))
+
+    def _start(self, event: BlockStarted, out: list[Event]) -> None:
+        index, block = event.index, event.block
+        if isinstance(block, Image):
+            out.append(BlockStarted(index, self._sealed_image(index, block)))
+            return
+        if not isinstance(block, Thinking | Text | ToolCall):
+            out.append(event)
+            return
+        making = self._making[index] = _Making(block, self._calls, not self._said)
+        if isinstance(block, Thinking):
+            if self._scheme is not None:
+                self._growing[index] = making.parts
+            shown = BlockStarted(index, self._shown(index, block))
+        else:
+            self._said = isinstance(block, Text)
+            self._calls += isinstance(block, ToolCall)
+            shown = BlockStarted(index, msgspec.structs.replace(block, seal=None)) if block.seal else event
+            if isinstance(block, Text) and not block.text and self._dialect != "gemini":
+                self._unshown[index] = shown
+                return
+        out.append(shown)
+
+    def _shown(self, index: int, block: Thinking) -> Thinking:
+        """The block as the client's encoder is given it: not yet sealed, in a form that the dialect shows."""
+        form = "hidden" if block.form == "redacted" else block.form
+        if self._dialect != "openai-responses":
+            return msgspec.structs.replace(block, form=form, seal=None)
+        native = block.extras.get(RESPONSES, {})
+        if form == "full" and not native:
+            form = "summary"
+        given = native.get("id") or minted("rs", self._turn.hex(), index)
+        self.items[given] = index
+        extras = block.extras | {RESPONSES: native | {"id": given}}
+        return msgspec.structs.replace(block, form=form, seal=None, extras=extras)
+
+    def _end(self, event: BlockEnded, out: list[Event]) -> None:
+        making = self._making.get(event.index)
+        unshown = self._unshown.pop(event.index, None)
+        if unshown is not None:
+            if making is not None and making.seal is not None:
+                return
+            out.append(unshown)
+        if making is None or self._scheme is None:
+            out.append(event)
+        elif isinstance(making.block, Thinking):
+            del self._growing[event.index]
+            self._held.append((event, making))
+            if self._dialect == "gemini":
+                self._release(out)
+        else:
+            if self._dialect == "gemini":
+                self._seal_part(event.index, making, out)
+            out.append(event)
+
+    def _release(self, out: list[Event]) -> None:
+        """Lets ended thinking go, sealed, with the seals that wait for something to ride on."""
+        for event, making in self._held:
+            kept = self._kept_thinking(event, making)
+            self._thoughts.append(kept)
+            riding, self._waiting = tuple(self._waiting), []
+            out.append(BlockSealed(event.index, self._carrier((kept, *riding))))
+            out.append(event)
+        self._held.clear()
+
+    def _kept_thinking(self, event: BlockEnded, making: _Making) -> Kept:
+        assert isinstance(making.block, Thinking)
+        text = "".join(making.parts)
+        extras = {**making.block.extras}
+        for name, fields in event.extras.items():
+            extras[name] = extras.get(name, {}) | fields
+        block = msgspec.structs.replace(
+            making.block,
+            text=text if self._whole and fits(text) else "",
+            seal=making.seal,
+            extras=extras,
+        )
+        return Kept(event.index, block, digest(text), making.calls, making.leads)
+
+    def _seal_part(self, index: int, making: _Making, out: list[Event]) -> None:
+        """A part with a seal of its own, or the turn's first call, which brings the thinking along."""
+        block = making.block
+        first = isinstance(block, ToolCall) and not self._bundled
+        if making.seal is None and not first:
+            return
+        riding: tuple[Kept, ...] = ()
+        if isinstance(block, ToolCall):
+            kept = _kept_call(index, block, making.seal)
+            riding = self._bundle() if first else ()
+            self._bundled = True
+        else:
+            kept = Kept(index, Text(seal=making.seal))
+        out.append(BlockSealed(index, self._carrier((kept, *riding))))
+
+    def _bundle(self) -> tuple[Kept, ...]:
+        """The thinking so far, up to what a carrier has room for."""
+        room = "".join(kept.block.text for kept in self._thoughts if isinstance(kept.block, Thinking))
+        return tuple(self._thoughts) if fits(room) else ()
+
+    def _sealed_image(self, index: int, block: Image) -> Image:
+        if block.seal is None:
+            return block
+        seal = self._carrier((Kept(index, Image(seal=block.seal)),)) if self._dialect == "gemini" else None
+        return msgspec.structs.replace(block, seal=seal)
+
+    def _carrier(self, kept: tuple[Kept, ...]) -> Seal:
+        assert self._scheme is not None
+        return Seal(self._scheme, write(self._box, Carried(self._turn, self._origin, kept), self._tenant))
+
+
+def _kept_call(index: int, call: ToolCall, seal: Seal | None) -> Kept:
+    return Kept(index, ToolCall(call.id, call.name, seal=seal, extras=call.extras))

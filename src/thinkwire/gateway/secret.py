@@ -1,0 +1,144 @@
+"""The gateway's secret, and what is locked with it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import hmac
+import os
+import re
+import stat
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from thinkwire.errors import ConfigError
+from thinkwire.folders import state_folder
+
+VARIABLE = "THINKWIRE_GATEWAY_KEY"
+SIZE = 32
+_LEAST = 16
+_NONCE = 12
+_WORTH_PACKING = 256
+
+
+def secret_file() -> Path:
+    """`gateway.key` in the state folder: 32 random bytes, or several times 32 with the newest first."""
+    return state_folder() / "gateway.key"
+
+
+def load_secrets() -> tuple[bytes, ...]:
+    """The gateway's secrets, newest first: of THINKWIRE_GATEWAY_KEY, else of the file, made on first use."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return tuple(_from_text(word) for word in re.split(r"[,\s]+", given.strip()))
+    path = secret_file()
+    try:
+        return _from_file(path)
+    except FileNotFoundError:
+        _make(path)
+        return _from_file(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _from_text(word: str) -> bytes:
+    try:
+        secret = base64.b64decode(word + "=" * (-len(word) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        secret = b""
+    if len(secret) != SIZE:
+        raise ConfigError(
+            f"{VARIABLE} must hold 32 bytes in base64, as `openssl rand -base64 32` prints them; "
+            "several are separated by commas, the newest first"
+        )
+    return secret
+
+
+def _from_file(path: Path) -> tuple[bytes, ...]:
+    data = path.read_bytes()
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(f"{path} can be read by others; run `chmod 600 {path}`")
+    if not data or len(data) % SIZE:
+        raise ConfigError(f"{path} must hold 32 bytes for each key; put it back, or remove it for a new one")
+    return tuple(data[at : at + SIZE] for at in range(0, len(data), SIZE))
+
+
+def _make(path: Path) -> None:
+    """A new secret. Of two processes that begin at once, the first one's stands."""
+    own = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(os.urandom(SIZE))
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(own, path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be made: {error.strerror}; or set {VARIABLE}") from None
+    finally:
+        own.unlink(missing_ok=True)
+
+
+class Box:
+    """Locks bytes for one purpose: AES-256-GCM, the newest secret locks and every one unlocks.
+
+    What is locked is packed first where that helps. `bound` is not in it, but must be the same again.
+    """
+
+    def __init__(self, secrets: bytes | Sequence[bytes], purpose: str) -> None:
+        try:
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+            from cryptography.hazmat.primitives.hashes import SHA256
+            from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+        except ImportError:
+            raise ConfigError("the gateway needs `cryptography`: pip install 'thinkwire[gateway]'") from None
+        listed = [secrets] if isinstance(secrets, bytes) else list(secrets)
+        if not listed or any(len(secret) < _LEAST for secret in listed):
+            raise ConfigError(f"a gateway key has at least {_LEAST} bytes; {SIZE} are usual")
+
+        def derived(secret: bytes, use: str) -> bytes:
+            info = f"thinkwire {purpose} {use}".encode()
+            return HKDF(algorithm=SHA256(), length=SIZE, salt=None, info=info).derive(secret)
+
+        self._locks = [AESGCM(derived(secret, "lock")) for secret in listed]
+        self._names = [derived(secret, "name") for secret in listed]
+
+    def __repr__(self) -> str:
+        return "Box(…)"
+
+    def lock(self, data: bytes, bound: bytes) -> bytes:
+        packed = zlib.compress(data, 1) if len(data) > _WORTH_PACKING else data
+        plain = b"\x01" + packed if len(packed) < len(data) else b"\x00" + data
+        nonce = os.urandom(_NONCE)
+        return nonce + self._locks[0].encrypt(nonce, plain, bound)
+
+    def unlock(self, data: bytes, bound: bytes) -> bytes | None:
+        """What was locked; None for anything that was not locked here with this bound."""
+        from cryptography.exceptions import InvalidTag
+
+        nonce, sealed = data[:_NONCE], data[_NONCE:]
+        if len(nonce) < _NONCE:
+            return None
+        for lock in self._locks:
+            try:
+                plain = lock.decrypt(nonce, sealed, bound)
+            except InvalidTag:
+                continue
+            return zlib.decompress(plain[1:]) if plain[:1] == b"\x01" else plain[1:]
+        return None
+
+    def names(self, *facts: str | bytes) -> list[bytes]:
+        """Names for these facts that tell nothing about them: one by each secret, the newest first."""
+        parts = [fact.encode("utf-8", "surrogatepass") if isinstance(fact, str) else fact for fact in facts]
+        data = b"".join(len(part).to_bytes(4) + part for part in parts)
+        return [hmac.digest(name, data, hashlib.sha256)[:16] for name in self._names]
+
+
+def bound_to(tenant: str, version: int) -> bytes:
+    """Associated data: whose it is, and in which format."""
+    return bytes([version]) + tenant.encode("utf-8", "surrogatepass")
