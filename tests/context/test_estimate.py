@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import struct
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +22,7 @@ MODELS = ("claude-opus-5-5", "claude-sonnet-4-5", "gpt-5.2", "gpt-6", "gemini-3-
 models = st.sampled_from(MODELS)
 
 ODD = [
-    pytest.param(text, 1, id=name)
+    pytest.param(text, id=name)
     for name, text in {
         "letters": "a",
         "blanks": " \n",
@@ -103,16 +102,12 @@ def test_each_kind_is_counted_on_its_own() -> None:
     assert counted.media == image_rule("frames").default
 
 
-@pytest.mark.parametrize(("text", "speed"), [(PROSE, 3), (CODE, 3), (JSON, 3), (CHINESE, 3), *ODD])
-def test_the_time_is_linear_in_the_text(text: str, speed: int) -> None:
-    """`speed` is in megabytes a second; usual text makes ten."""
-    megabyte = (text * (1_000_000 // len(text.encode()) + 1)).encode()[:1_000_000].decode("utf-8", "ignore")
-    spent = []
-    for _ in range(3):
-        start = time.process_time()
-        estimate_text(megabyte)
-        spent.append(time.process_time() - start)
-    assert min(spent) < 1 / speed
+@pytest.mark.parametrize("text", [PROSE, CODE, JSON, CHINESE, *ODD])
+def test_a_long_text_costs_what_its_parts_do(text: str) -> None:
+    """A pattern that backtracked would not come to an end here; speed itself is for benchmarks."""
+    piece = text * (10_000 // len(text) + 1)
+    times = 100
+    assert estimate_text(piece * times) == pytest.approx(estimate_text(piece) * times, rel=0.02)
 
 
 @pytest.mark.parametrize(

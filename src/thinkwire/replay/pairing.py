@@ -10,6 +10,45 @@ from thinkwire.notes import Note
 NO_RESULT = "The call was interrupted; there is no result."
 
 
+def gathered(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
+    """Every result in the turn right after its call, before anything else there."""
+    homes = _homes(turns)
+    if all(home == index - 1 for (index, _), home in homes.items()):
+        return turns
+    coming: dict[int, list[Block]] = {}
+    for (index, place), home in homes.items():
+        coming.setdefault(home, []).append(turns[index].blocks[place])
+    result: list[Turn] = []
+    arriving: list[Block] = []
+    for index, turn in enumerate(turns):
+        stay: list[Block] = [b for place, b in enumerate(turn.blocks) if (index, place) not in homes]
+        if turn.role == "user":
+            stay, arriving = [*arriving, *stay], []
+        elif arriving:
+            result.append(Turn("user", tuple(arriving)))
+            arriving = []
+        if stay or not turn.blocks:
+            result.append(msgspec.structs.replace(turn, blocks=tuple(stay)))
+        arriving += coming.get(index, [])
+    if arriving:
+        result.append(Turn("user", tuple(arriving)))
+    notes.append(Note("field.changed", "results were moved to where their calls wait for them"))
+    return tuple(result)
+
+
+def _homes(turns: tuple[Turn, ...]) -> dict[tuple[int, int], int]:
+    """Where each result stands → the turn of its call."""
+    open_calls: dict[str, int] = {}
+    homes: dict[tuple[int, int], int] = {}
+    for index, turn in enumerate(turns):
+        for place, block in enumerate(turn.blocks):
+            if isinstance(block, ToolCall):
+                open_calls[block.id] = index
+            elif isinstance(block, ToolResult) and block.call_id in open_calls:
+                homes[index, place] = open_calls.pop(block.call_id)
+    return homes
+
+
 def paired(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
     """Every call has its result in the next turn, every result its call in the turn before."""
     result: list[Turn] = []
@@ -24,6 +63,8 @@ def paired(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
             waiting = {call.id: call for call in turn.tool_calls}
         if turn.blocks:
             result.append(turn)
+    if waiting:
+        result.append(_closing(waiting, notes))
     return tuple(result)
 
 

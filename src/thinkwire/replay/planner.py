@@ -9,11 +9,19 @@ from __future__ import annotations
 import msgspec
 
 from thinkwire.catalog import Facts
-from thinkwire.messages import Block, Origin, Seal, Text, Thinking, ToolResult, Turn
+from thinkwire.messages import Block, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
 from thinkwire.replay.origin import readable, same_service
-from thinkwire.replay.pairing import merged, paired, without_broken, without_empty
-from thinkwire.replay.policy import ReplaySettings, current_turn, stripped, thinks, without_thinking
+from thinkwire.replay.pairing import gathered, merged, paired, without_broken, without_empty
+from thinkwire.replay.policy import (
+    ReplaySettings,
+    current_turn,
+    exchange_start,
+    has_results,
+    stripped,
+    thinks,
+    without_thinking,
+)
 
 PLACEHOLDER = Seal("gemini.thought", "skip_thought_signature_validator")
 """What the vendor documents for calls that another model made."""
@@ -58,7 +66,7 @@ def plan_replay(
         own = tuple(map(_in_field, own))
     if destination.dialect == "openai-responses":
         own = tuple(map(_without_orphaned_ids, unbroken, own))
-    whole = merged(paired(without_empty(own, notes), notes))
+    whole = merged(paired(gathered(without_empty(own, notes), notes), notes))
     whole = _with_placeholders(whole, destination, notes)
     thinking_off = _loop_without_thinking(whole, destination, notes)
     return Replay(whole, tuple(notes), thinking_off)
@@ -188,7 +196,7 @@ def _with_placeholders(
     facts = destination.facts
     if destination.dialect != "gemini" or facts is None or facts.replay != "tool_loop":
         return turns
-    start = current_turn(turns)
+    start = exchange_start(turns)
     result = [_signed(turn, notes) if index > start else turn for index, turn in enumerate(turns)]
     return tuple(result)
 
@@ -211,9 +219,9 @@ def _loop_without_thinking(turns: tuple[Turn, ...], destination: Destination, no
     by_budget = facts is not None and facts.dialect == "anthropic" and facts.mechanism == "budget"
     if not by_budget or not destination.thinking or destination.dialect != "anthropic":
         return False
-    if not turns or turns[-1].role != "user" or not _is_result(turns[-1]):
+    if not turns or turns[-1].role != "user" or not has_results(turns[-1]):
         return False
-    step = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
+    step = next((turn for turn in turns[exchange_start(turns) :] if turn.role == "assistant"), None)
     if step is None or not step.tool_calls or isinstance(step.blocks[0], Thinking):
         return False
     message = (
@@ -221,7 +229,3 @@ def _loop_without_thinking(turns: tuple[Turn, ...], destination: Destination, no
     )
     notes.append(Note("replay.thinking_off", message))
     return True
-
-
-def _is_result(turn: Turn) -> bool:
-    return any(isinstance(block, ToolResult) for block in turn.blocks)

@@ -56,3 +56,15 @@ def current_turn(turns: tuple[Turn, ...]) -> int:
         if turn.role == "user" and any(not isinstance(block, ToolResult) for block in turn.blocks):
             return index
     return 0
+
+
+def has_results(turn: Turn) -> bool:
+    return any(isinstance(block, ToolResult) for block in turn.blocks)
+
+
+def exchange_start(turns: tuple[Turn, ...]) -> int:
+    """Where the current exchange begins: at the last turn of the user that answers no call."""
+    for index in range(len(turns) - 1, -1, -1):
+        if turns[index].role == "user" and not has_results(turns[index]):
+            return index
+    return 0
