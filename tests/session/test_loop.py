@@ -256,3 +256,12 @@ async def test_results_stay_in_the_order_of_the_calls(client: Client) -> None:
     results = (await session.conversation()).turns[2].blocks
     assert all(isinstance(block, ToolResult) for block in results)
     assert [block.name for block in results if isinstance(block, ToolResult)] == ["slow", "fast"]
+
+
+@pytest.mark.parametrize(("model", "counts"), [("claude-opus-5-5/high", True), ("kimi-k2-thinking", False)])
+async def test_the_vendor_is_asked_to_count_where_it_can(client: Client, model: str, counts: bool) -> None:
+    session = session_of(client, model=model)
+    await said(session, "[[think:Hm.]][[say:Yes.]]")
+    counted, estimated = await session.counted(), (await session.effective()).total
+    assert (counted is not None) is counts
+    assert estimated > 0

@@ -18,6 +18,7 @@ from thinkwire.cli.show import Printer, failed, tokens
 from thinkwire.client import Client
 from thinkwire.config import load_settings
 from thinkwire.errors import ConfigError
+from thinkwire.folders import config_folder
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Block, ToolCall
 from thinkwire.session import Happening, Session, TurnEnded
@@ -29,6 +30,9 @@ from thinkwire.session.tools import Spec, Toolbox
 from thinkwire.settings import Settings, parse_assignments, thinking_shown
 from thinkwire.store import open_store
 from thinkwire.store.ids import new_id
+
+MCP = "mcp__"
+"""How the names of MCP servers' tools begin."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -124,23 +128,29 @@ async def _opened_aside() -> Any:
 
 
 async def _toolbox(question: Question, stack: AsyncExitStack) -> Toolbox | None:
+    """The built-in tools and the MCP servers that were asked for."""
     specs: tuple[Spec, ...] = ()
-    if question.tools:
+    if any(not name.startswith(MCP) for name in question.tools):
         from thinkwire.session.tools.builtin import builtin_tools
 
-        specs = builtin_tools(Path.cwd())
-        specs = Toolbox(specs).only(name for name in question.tools if not name.startswith("mcp__")).specs
-    if question.mcp:
-        from thinkwire.session.tools.mcp import McpServers
-        from thinkwire.session.tools.mcp_config import read_servers
+        specs += builtin_tools(Path.cwd())
+    if question.mcp or any(name.startswith(MCP) for name in question.tools):
+        specs += await _mcp_tools(question.mcp, stack)
+    patterns = [*question.tools, *([f"{MCP}*"] if question.mcp else [])]
+    return Toolbox(specs).only(patterns) if patterns else None
 
-        table = parse_object(whole(chunks(question.mcp)))
-        servers = await stack.enter_async_context(McpServers(read_servers(table)))
-        for status in servers.status:
-            if status.error:
-                click.secho(f"note: MCP server {status.name}: {status.error}", err=True)
-        specs += servers.tools
-    return Toolbox(specs) if specs else None
+
+async def _mcp_tools(file: str | None, stack: AsyncExitStack) -> tuple[Spec, ...]:
+    """The tools of the servers in a file, `mcp.json` in the configuration folder unless one is named."""
+    from thinkwire.session.tools.mcp import McpServers
+    from thinkwire.session.tools.mcp_config import read_servers
+
+    table = parse_object(whole(chunks(file or str(config_folder() / "mcp.json"))))
+    servers = await stack.enter_async_context(McpServers(read_servers(table)))
+    for status in servers.status:
+        if status.error:
+            click.secho(f"note: MCP server {status.name}: {status.error}", err=True)
+    return servers.tools
 
 
 def _asker(printer: Printer) -> Any:

@@ -170,6 +170,11 @@ class Session:
         """What the next request will really hold, before anything is said."""
         return self._effective(await self.view(), self._located())
 
+    async def counted(self) -> int | None:
+        """The vendor's own count of what the next request will hold; None where it gives none."""
+        asked = self._asking((await self.view()).turns, Again(), await self.effective())
+        return await self.client.count_tokens(asked)
+
     async def asked(self, again: Again | None = None) -> Asked:
         """The next request, decided but not sent."""
         again = again or Again()
