@@ -50,20 +50,21 @@ class Client:
         lessons: LessonBook | bool = True,
         providers: Mapping[str, Provider] | None = None,
         sim: bool | None = None,
+        connections: int = 100,
     ) -> None:
         """`keys` and `bases` are by provider name; a base replaces the provider's own address.
 
         `providers` are by name; without them, those of the package and of `providers.toml` in the
         configuration folder. `lessons` is where refusals are remembered: the user's state folder, a book of
         your own, or nowhere. With `sim`, or THINKWIRE_SIM=1 in the environment, every provider is simulated
-        inside this process.
+        inside this process. `connections` are open at once at most; further calls wait.
         """
         self._keys = dict(keys or {})
         self._bases = dict(bases or {})
         self._sim = os.environ.get("THINKWIRE_SIM") == "1" if sim is None else sim
         self._catalog = catalog
         self._providers = known_providers() if providers is None else dict(providers)
-        self._http = Http(timeouts)
+        self._http = Http(timeouts, connections=connections)
         self._retries = retries
         self._lessons = default_book() if lessons is True else lessons or None
 
@@ -176,7 +177,7 @@ class Client:
     ) -> AsyncGenerator[Batch, None]:
         """The answer in batches; a failure is the last event instead of an exception.
 
-        Tried again where that can help and nothing has been told yet. `watch` sees every request that goes out.
+        Tried again where that can help and nothing has been told yet. `watch` sees what goes out.
         """
         notes: list[Note] = []
         tries = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from thinkwire.errors import Failure
 if TYPE_CHECKING:
     import aiohttp
 
+
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "WS_PROXY", "WSS_PROXY")
 
 _GOODBYE = 0.25
 """Seconds that the bytes after an answer's end are waited for."""
@@ -126,9 +129,14 @@ class Http:
                     sock_read=max(times.first_byte, times.idle),
                 ),
                 auto_decompress=True,
-                trust_env=True,
+                trust_env=_has_proxy(),
             )
         return self._session
+
+
+def _has_proxy() -> bool:
+    """Whether the environment names a proxy; looking for one at every request costs more than it seems."""
+    return any(os.environ.get(name) or os.environ.get(name.lower()) for name in _PROXIES)
 
 
 def _words(error: BaseException, otherwise: str) -> str:

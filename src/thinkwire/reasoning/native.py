@@ -14,7 +14,7 @@ Patch = dict[str, Any]
 FIELDS: dict[str, tuple[str, ...]] = {
     "anthropic": ("thinking", "output_config.effort"),
     "reasoning_effort": ("reasoning_effort",),
-    "responses": ("reasoning",),
+    "responses": ("reasoning.effort", "reasoning.summary"),
     "gemini": ("generationConfig.thinkingConfig",),
     "openrouter": ("reasoning", "reasoning_effort", "include_reasoning"),
     "thinking_type": ("thinking", "reasoning_effort"),

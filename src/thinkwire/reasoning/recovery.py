@@ -47,7 +47,8 @@ class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
 def learn(failure: Failure, plan: Plan, now: float) -> Lesson | None:
     """The lesson of a refusal; None when it is not about the reasoning that was sent."""
     facts = plan.facts
-    if facts is None or failure.kind not in ("bad_request", "not_found") or not plan.patch:
+    said = plan.patch.keys() - {"include"}
+    if facts is None or failure.kind not in ("bad_request", "not_found") or not said:
         return None
     for pattern, rule in _RULES:
         found = pattern.search(failure.message)

@@ -16,7 +16,7 @@ FILE = re.compile(
 _PLACE = re.compile(r"\b(?:in|for|at|of|to)\s+((?:[A-Z][\w'-]+\s?)+)|(?<!^)\b([A-Z][a-z'-]+)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _PATHS = ("path", "file", "filename", "filepath")
-_COMMANDS = ("command", "cmd", "script", "shell")
+_COMMANDS = ("command", "commands", "cmd", "script", "shell")
 _PLACES = ("city", "location", "place", "country", "town")
 _DEPTH = 4
 
@@ -48,9 +48,11 @@ def _bare(name: str) -> str:
 
 
 def command_value(tool: Tool, name: str, command: str) -> Any:
-    """A command as the tool wants it: a string, or the words of one."""
+    """A command as the tool wants it: a string, the words of one, or a list of several."""
     kind = properties(tool)[name].get("type") if isinstance(properties(tool)[name], dict) else None
-    return ["bash", "-lc", command] if kind == "array" else command
+    if kind != "array":
+        return command
+    return [command] if _bare(name).endswith("commands") else ["bash", "-lc", command]
 
 
 def arguments_for(tool: Tool, text: str, given: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -28,6 +28,8 @@ async def serving(
 ) -> AsyncIterator[str]:
     """Serves the application in the running loop; gives the base address."""
     listener = socket.create_server((host, port), backlog=_BACKLOG)
+    # asyncio does this only for sockets that it made itself; without it small pieces wait for each other.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = _server(app if app is not None else Simulator())
     task = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:

@@ -77,10 +77,13 @@ class Restoring:
                 if turn.origin is not None and not _may_be(turn.origin, remembered.turn.origin):
                     continue
                 used = self._used.setdefault(id(remembered), set())
+                before = set(used)
                 mended = restored(turn, remembered.turn, used)
                 if mended is not turn:
                     self.count += _gained(mended, turn)
                     return mended
+                if used != before:
+                    return turn
         return turn
 
     def references(self, turns: tuple[Turn, ...], items: Mapping[str, Sequence[bytes]]) -> tuple[Turn, ...]:

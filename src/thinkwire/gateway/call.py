@@ -1,0 +1,150 @@
+"""One request: what came, what is known of it so far, and what is told about it in the end."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from thinkwire.asking import Prepared
+from thinkwire.errors import Failure
+from thinkwire.gateway.answers import error_answer, in_our_words
+from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.cost import cost_of
+from thinkwire.gateway.headers import HeaderPairs, Scope, header_value, told_headers
+from thinkwire.gateway.keys import LOCAL, Tenant
+from thinkwire.gateway.outlet import Outlet
+from thinkwire.gateway.paths import Place
+from thinkwire.gateway.record import Record
+from thinkwire.notes import Note
+from thinkwire.reasoning.intent import Intent
+from thinkwire.reasoning.plan import Plan, Setting
+from thinkwire.usage import Usage
+
+
+def new_id() -> str:
+    return f"req_{secrets.token_hex(12)}"
+
+
+class Call:
+    """Filled in as the request is served; `record` is its sum."""
+
+    def __init__(self, scope: Scope, place: Place, config: GatewayConfig, outlet: Outlet) -> None:
+        self.id = new_id()
+        self.scope = scope
+        self.place = place
+        self.config = config
+        self.outlet = outlet
+        self.headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        self.dialect = place.dialect
+        self.operation: str = place.operation
+        self.tenant: Tenant = LOCAL
+        self.asked = ""
+        self.streamed = False
+        self.passed_through = False
+        self.provider: str | None = None
+        self.model: str | None = None
+        self.requested: str | None = None
+        self.effective: str | None = None
+        self.notes: list[Note] = []
+        self.usage: Usage | None = None
+        self.finish: str | None = None
+        self.response_id: str | None = None
+        self.failure: Failure | None = None
+        self.client_left = False
+        self.restored = 0
+        self.breaks_off: Callable[[Failure], bytes] | None = None
+        """The last words of a stream that has begun, in the client's dialect."""
+        self._time = time.time()
+        self._began = time.perf_counter()
+        self._first: float | None = None
+
+    def prepared(self, prepared: Prepared) -> None:
+        """Who will be asked, and how."""
+        self.provider, self.model = prepared.provider.name, prepared.model
+        self.planned(prepared.plan)
+
+    def planned(self, plan: Plan) -> None:
+        self.requested = requested_words(plan.requested) if plan.requested.said else None
+        self.effective = effective_words(plan.effective)
+
+    def told(self) -> None:
+        """The first piece of the answer is here."""
+        if self._first is None:
+            self._first = time.perf_counter()
+
+    def answer_headers(self) -> HeaderPairs:
+        """`x-thinkwire-*`: who answers, what was asked and sent, and what was changed on the way."""
+        named = {"x-thinkwire-model": self.model, "x-thinkwire-provider": self.provider}
+        return [
+            *[(name.encode(), header_value(value).encode()) for name, value in named.items() if value],
+            *told_headers(self.notes, requested=self.requested, effective=self.effective),
+        ]
+
+    async def fail(self, failure: Failure) -> None:
+        """Tells a failure: by status and body, or inside the stream that has begun."""
+        self.failure = failure = in_our_words(failure)
+        if not self.outlet.began:
+            status, headers, body = error_answer(self.dialect, failure)
+            await self.outlet.whole(status, [*headers, *self.answer_headers()], body)
+        elif not self.outlet.over:
+            await self.outlet.end(self.breaks_off(failure) if self.breaks_off else b"")
+
+    @property
+    def cost(self) -> float | None:
+        return cost_of(self.usage, self.provider, self.model)
+
+    def record(self) -> Record:
+        end = time.perf_counter()
+        return Record(
+            id=self.id,
+            time=self._time,
+            tenant=self.tenant.id,
+            dialect=self.dialect,
+            operation=self.operation,
+            asked=self.asked,
+            provider=self.provider,
+            model=self.model,
+            status=self.outlet.status or 499,
+            failure=self.failure.kind if self.failure else None,
+            client_left=self.client_left,
+            streamed=self.streamed,
+            passed_through=self.passed_through,
+            ms=(end - self._began) * 1000,
+            first_ms=(self._first - self._began) * 1000 if self._first is not None else None,
+            usage=self.usage,
+            cost=self.cost,
+            requested=self.requested,
+            effective=self.effective,
+            finish=self.finish,
+            response_id=self.response_id,
+            notes=tuple(dict.fromkeys(note.code for note in self.notes)),
+            restored=self.restored,
+            trace=self.headers.get("traceparent"),
+        )
+
+
+def requested_words(intent: Intent) -> str | None:
+    """What was asked for, in a word or a number."""
+    if intent.level is not None:
+        return intent.level
+    if intent.budget is not None:
+        return str(intent.budget)
+    if intent.between_tools:
+        return "between_tools"
+    return None if intent.on is None else _switch(intent.on)
+
+
+def effective_words(setting: Setting) -> str | None:
+    """What was sent: the very word or number; None when nothing was said and the model does as it does."""
+    if setting.on is None:
+        return None
+    if setting.between_tools:
+        return "between_tools"
+    value: Any = setting.effort if setting.effort is not None else setting.budget
+    return str(value) if setting.on and value is not None else _switch(setting.on)
+
+
+def _switch(on: bool) -> str:
+    return "on" if on else "off"

@@ -1,0 +1,73 @@
+"""Counting tokens: the vendor's own count where it has one to give, else a marked estimate."""
+
+from __future__ import annotations
+
+import asyncio
+
+from thinkwire import dialects
+from thinkwire.asking import Located
+from thinkwire.context import count
+from thinkwire.errors import MalformedInput, ProviderError
+from thinkwire.gateway.answers import JSON
+from thinkwire.gateway.asked import Meant, find_meant, find_route
+from thinkwire.gateway.call import Call
+from thinkwire.gateway.headers import HeaderPairs
+from thinkwire.gateway.parts import Parts
+from thinkwire.gateway.translate import Understood, intent_for, understand
+from thinkwire.jsonvalue import JsonObject, dump, parse_object
+from thinkwire.replay import plan_replay
+from thinkwire.request import Request
+
+ESTIMATED: HeaderPairs = [(b"x-thinkwire-estimated", b"true")]
+
+
+async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
+    """How many tokens a request has as input."""
+    body = parse_object(raw)
+    meant = find_meant(parts.client, find_route(call, body).names[0])
+    located = meant.located
+    call.provider, call.model = located.provider.name, located.model
+    inner = body.get("generateContentRequest")
+    decoded = dialects.get(call.dialect).decode_request(inner if isinstance(inner, dict) else body)
+    understood = understand(decoded, call.place, located.destination)
+    request, _ = parts.carrier.open_request(understood.request, call.tenant.id, call.dialect)
+    tokens = await _counted(parts, meant, understood, request)
+    counted = tokens is not None
+    if tokens is None:
+        # In a thread, because agents ask for dozens of counts at once while other streams run.
+        tokens = await asyncio.to_thread(_estimated, located, request)
+    estimated = [] if counted else ESTIMATED
+    await call.outlet.whole(200, [*JSON, *estimated, *call.answer_headers()], dump(_shape(call, tokens)))
+
+
+async def _counted(parts: Parts, meant: Meant, understood: Understood, request: Request) -> int | None:
+    """The vendor's count; None when it gives none, whatever the reason."""
+    if not parts.client.has_key(meant.located.provider):
+        return None
+    thinking = intent_for(meant, understood.intent)
+    asking = parts.client.asking(request, model=meant.upstream, thinking=thinking, streamed=False)
+    try:
+        return await parts.client.count_tokens(asking)
+    except (ProviderError, MalformedInput):
+        return None
+
+
+def _estimated(located: Located, request: Request) -> int:
+    """What would be sent, weighed."""
+    return count(
+        plan_replay(request.turns, located.destination).turns,
+        model=located.model,
+        system=request.system,
+        tools=request.tools,
+        output=request.output,
+        thinking=located.destination.thinking,
+    ).total
+
+
+def _shape(call: Call, tokens: int) -> JsonObject:
+    match call.dialect:
+        case "gemini":
+            return {"totalTokens": tokens}
+        case "openai-responses":
+            return {"object": "response.input_tokens", "input_tokens": tokens}
+    return {"input_tokens": tokens}

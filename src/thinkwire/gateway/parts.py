@@ -1,0 +1,132 @@
+"""What a gateway is made of, opened and closed together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from thinkwire.client import Client
+from thinkwire.gateway.call import Call
+from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.config import GatewayConfig, LedgerSettings
+from thinkwire.gateway.guard import KeyRing, require_keys
+from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.ledger import Ledger, open_ledger
+from thinkwire.gateway.limits import Limits, open_counter
+from thinkwire.gateway.logs import log_request
+from thinkwire.gateway.record import Record
+from thinkwire.gateway.responses_store import ResponseStore, open_responses
+from thinkwire.http import Timeouts
+from thinkwire.messages import Turn
+
+
+class Parts(msgspec.Struct):
+    """Everything that serves requests. The configuration may be replaced while it runs."""
+
+    config: GatewayConfig
+    client: Client
+    carrier: Carrier
+    keys: KeyRing
+    limits: Limits
+    ledger: Ledger | None = None
+    responses: ResponseStore | None = None
+    metrics: Any = None
+    observers: tuple[Callable[[Record], None], ...] = ()
+
+    async def remember(
+        self, call: Call, turn: Turn, *, after: Sequence[Turn] = (), items: Mapping[str, int] | None = None
+    ) -> None:
+        """Keeps an answer for clients that drop its thinking."""
+        if self.ledger is not None:
+            upstream = f"{call.provider}/{call.model}"
+            await self.ledger.remember(call.tenant.id, upstream, turn, after=after, items=items)
+
+    def configure(self, config: GatewayConfig) -> None:
+        """Takes another configuration, from the next request on."""
+        self.config = config
+        self.limits.config = config
+        self.client.know(config.providers())
+
+
+@asynccontextmanager
+async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> AsyncIterator[Parts]:
+    """A gateway's parts as its configuration asks for them; closed at the end, the last first."""
+    async with AsyncExitStack() as stack:
+        file = KeyFile()
+        require_keys(config, file.read())
+        keys = KeyRing(file, loopback=config.server.is_loopback)
+        stack.callback(keys.close)
+        if client is None:
+            client = await stack.enter_async_context(new_client(config))
+        metrics, observers = _observers(config)
+        limits = Limits(config, open_counter(config), on_running=_running(metrics))
+        stack.push_async_callback(limits.aclose)
+        ledger, responses = None, None
+        if config.ledger.enabled:
+            ledger = await stack.enter_async_context(await _open_ledger(config.ledger))
+            responses = await stack.enter_async_context(await _open_responses(config.ledger))
+        yield Parts(
+            config=config,
+            client=client,
+            carrier=Carrier(),
+            keys=keys,
+            limits=limits,
+            ledger=ledger,
+            responses=responses,
+            metrics=metrics,
+            observers=observers,
+        )
+
+
+def new_client(config: GatewayConfig, *, sim: bool | None = None) -> Client:
+    """The client of a gateway: clients behind it try again by themselves, so it seldom does."""
+    server = config.server
+    timeouts = Timeouts(
+        connect=server.connect_seconds, first_byte=server.first_byte_seconds, idle=server.idle_seconds
+    )
+    return Client(
+        providers=config.providers(),
+        timeouts=timeouts,
+        retries=1,
+        sim=sim,
+        connections=server.max_streams,
+    )
+
+
+def _observers(config: GatewayConfig) -> tuple[Any, tuple[Callable[[Record], None], ...]]:
+    observers: list[Callable[[Record], None]] = [log_request]
+    metrics = None
+    if config.metrics.enabled:
+        from thinkwire.gateway.metrics import Metrics
+
+        metrics = Metrics(providers=config.providers())
+        observers.append(metrics.observe)
+    if config.tracing.enabled:
+        from thinkwire.gateway.tracing import open_tracing
+
+        tracing = open_tracing(config)
+        if tracing is not None:
+            observers.append(tracing.observe)
+    return metrics, tuple(observers)
+
+
+def _running(metrics: Any) -> Callable[[int], None]:
+    def tell(count: int) -> None:
+        if metrics is not None:
+            metrics.running(count)
+
+    return tell
+
+
+async def _open_ledger(settings: LedgerSettings) -> Ledger:
+    return await open_ledger(settings.url, ttl=settings.ttl_seconds, max_bytes=settings.max_bytes)
+
+
+async def _open_responses(settings: LedgerSettings) -> ResponseStore:
+    """Beside the ledger where that is shared, else in a file of its own."""
+    shared = settings.url if urlsplit(settings.url or "").scheme not in ("", "sqlite") else None
+    return await open_responses(shared)

@@ -1,0 +1,245 @@
+"""Same dialect in and out and nothing to change: the bytes go through untouched, and are only observed."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+
+import msgspec
+
+from thinkwire import dialects
+from thinkwire.asking import Located, Prepared
+from thinkwire.errors import Failure, MalformedInput, ProviderError
+from thinkwire.events import Collector, Event, Failed, Finished, Started, events_of
+from thinkwire.gateway.answers import JSON, STREAM
+from thinkwire.gateway.asked import Meant
+from thinkwire.gateway.call import Call
+from thinkwire.gateway.carried import PREFIX
+from thinkwire.gateway.config import Routed
+from thinkwire.gateway.headers import HeaderPairs, forwarded_headers, header_value
+from thinkwire.gateway.ingress import is_home
+from thinkwire.gateway.parts import Parts
+from thinkwire.http import Reply
+from thinkwire.jsonvalue import JsonObject, dump, parse_object
+from thinkwire.messages import Thinking, ToolCall, Turn
+from thinkwire.reasoning.plan import Plan
+from thinkwire.reasoning.resolve import resolve
+from thinkwire.reasoning.spoken import read_intent
+from thinkwire.request import Request
+from thinkwire.sending import about_seals
+
+_CARRIER = f'"{PREFIX}'.encode()
+_NO_CHANGE = ("reasoning.unknown_model", "reasoning.native_wins")
+"""What a plan may say without wanting anything changed."""
+_RETURNED = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry")
+_ABOUT_REASONING = re.compile(r"thinking|reasoning|effort|budget|thought", re.IGNORECASE)
+
+
+async def find_passing(
+    parts: Parts, call: Call, routed: Routed, meant: Meant, *, raw: bytes, body: JsonObject
+) -> Passing | None:
+    """The way through, if nothing of the request has to change; None when it must be translated."""
+    if not _is_at_home(call, routed, meant) or _CARRIER in raw or _refers(parts, raw):
+        return None
+    request, located = _read(call.dialect, body), meant.located
+    plan = _plan(request, located)
+    if any(note.code not in _NO_CHANGE for note in plan.notes):
+        return None
+    if await _has_more(parts, call, meant, request):
+        return None
+    if not call.place.name and body.get("model") != located.model:
+        raw = dump(body | {"model": located.model})
+    streamed = call.place.streamed if call.place.streamed is not None else body.get("stream") is True
+    return Passing(parts, call, _prepared(call, located, plan, streamed), raw=raw, request=request)
+
+
+def _is_at_home(call: Call, routed: Routed, meant: Meant) -> bool:
+    """Whether the request goes to the vendor whose wire it is, under its own name and with its own words."""
+    unchanged = not routed.notes and meant.level is None
+    return unchanged and is_home(call.dialect, meant.located.destination)
+
+
+def _refers(parts: Parts, raw: bytes) -> bool:
+    """Whether the request names responses or items that this gateway may keep itself."""
+    return parts.responses is not None and (b'"previous_response_id"' in raw or b'"item_reference"' in raw)
+
+
+def _read(dialect: str, body: JsonObject) -> Request:
+    """The request as far as we understand it; the vendor may understand more."""
+    try:
+        return dialects.get(dialect).decode_request(body)
+    except MalformedInput:
+        return Request()
+
+
+def _plan(request: Request, located: Located) -> Plan:
+    """What we would send. Where that is not what the client says, the vendor would refuse it."""
+    intent, bare = read_intent(request)
+    plan, _ = resolve(intent, located.found, msgspec.structs.replace(bare, model=located.model))
+    return plan
+
+
+async def _has_more(parts: Parts, call: Call, meant: Meant, request: Request) -> bool:
+    """Whether the ledger has thinking that this client dropped."""
+    if parts.ledger is None or not any(map(_lacks_thinking, request.turns)):
+        return False
+    _, notes = await parts.ledger.restore(call.tenant.id, meant.upstream, request)
+    return bool(notes)
+
+
+def _lacks_thinking(turn: Turn) -> bool:
+    if turn.role != "assistant" or not turn.tool_calls:
+        return False
+    return not any(
+        isinstance(block, Thinking) or (isinstance(block, ToolCall) and block.seal is not None)
+        for block in turn.blocks
+    )
+
+
+def _prepared(call: Call, located: Located, plan: Plan, streamed: bool) -> Prepared:
+    provider, model = located.provider, located.model
+    dialect = dialects.get(call.dialect)
+    url = provider.endpoint(dialect.name, model, stream=streamed)
+    assert url is not None
+    query = call.scope.get("query_string", b"")
+    if dialect.name == "gemini" and b"alt=sse" not in query:
+        url = url.partition("?")[0]
+    elif query == b"beta=true":
+        url += "?beta=true"
+    return Prepared(
+        provider=provider,
+        dialect=dialect,
+        model=model,
+        url=url,
+        headers=provider.headers | forwarded_headers(call.scope, dialect.name),
+        body={},
+        plan=plan,
+        notes=(),
+        streamed=streamed,
+        carries_seals=False,
+        request=Request(),
+    )
+
+
+class Passing:
+    """One request on its way through."""
+
+    def __init__(self, parts: Parts, call: Call, prepared: Prepared, *, raw: bytes, request: Request) -> None:
+        self.streamed = prepared.streamed
+        self._parts = parts
+        self._call = call
+        self._prepared = prepared
+        self._raw = raw
+        self._request = request
+        self._seen = Collector()
+        self._ending: Finished | Failed | None = None
+        self._wrote = False
+        self._failure: Failure | None = None
+        self._refusal: tuple[int, HeaderPairs, bytes] | None = None
+
+    async def run(self) -> Failure | None:
+        """Sends it, and the answer back; a failure before anything was told is given back instead."""
+        call, prepared = self._call, self._prepared
+        call.prepared(prepared)
+        call.passed_through = True
+        call.breaks_off = self._break_off
+        try:
+            async with self._parts.client.send(prepared, self._raw) as reply:
+                if reply.status >= 400:
+                    return await self._refused(reply)
+                await (self._stream(reply) if self.streamed else self._whole(reply))
+        except ProviderError as error:
+            failure = msgspec.structs.replace(error.failure, provider=prepared.provider.name)
+            if not self._wrote:
+                self._failure = failure
+                return failure
+            await call.fail(failure)
+        return None
+
+    def may_be_mended(self, failure: Failure) -> bool:
+        """Whether the refusal was about reasoning, so that a planned request may do better."""
+        refused = failure.status in (400, 422) and not self._call.outlet.over
+        return refused and (about_seals(failure) or _ABOUT_REASONING.search(failure.message) is not None)
+
+    async def hand_over(self, failure: Failure) -> bool:
+        """Gives the client the vendor's own refusal; not one that talks about keys, which are ours."""
+        if self._refusal is None or failure is not self._failure or failure.kind == "auth":
+            return False
+        if self._call.outlet.began:
+            return False
+        status, headers, body = self._refusal
+        self._call.failure = failure
+        await self._call.outlet.whole(status, [*headers, *self._call.answer_headers()], body)
+        return True
+
+    async def _refused(self, reply: Reply) -> Failure:
+        body = await reply.read()
+        failure = self._prepared.dialect.decode_error(reply.status, reply.headers, body)
+        self._failure = msgspec.structs.replace(failure, provider=self._prepared.provider.name)
+        self._refusal = (reply.status, _returned(reply.headers, JSON), body)
+        return self._failure
+
+    async def _whole(self, reply: Reply) -> None:
+        body = await reply.read()
+        self._call.told()
+        try:
+            events = list(events_of(self._prepared.read(parse_object(body))))
+        except MalformedInput:
+            events = []
+        await self._observe(events)
+        headers = [*_returned(reply.headers, JSON), *self._call.answer_headers()]
+        await self._call.outlet.whole(reply.status, headers, body)
+
+    async def _stream(self, reply: Reply) -> None:
+        call, outlet = self._call, self._call.outlet
+        decoder = self._prepared.decoder()
+        headers = [*_returned(reply.headers, STREAM), *call.answer_headers()]
+        if not outlet.began:
+            await outlet.begin(reply.status, headers)
+        async for chunk in reply.chunks():
+            call.told()
+            self._wrote = True
+            await self._observe(decoder.feed(chunk))
+            await outlet.write(chunk)
+        last = b""
+        if self._ending is None:
+            await self._observe(decoder.close())
+            if isinstance(self._ending, Failed):
+                last = self._break_off(self._ending.failure)
+        await outlet.end(last)
+
+    async def _observe(self, events: list[Event]) -> None:
+        """Usage and the ledger learn what went through; the client gets the end when that is done."""
+        for event in events:
+            self._seen.add(event)
+            if isinstance(event, Finished | Failed):
+                self._ending = event
+        if self._ending is None or self._call.finish or self._call.failure:
+            return
+        call, ending = self._call, self._ending
+        call.usage = ending.usage
+        if isinstance(ending, Failed):
+            call.failure = ending.failure
+            return
+        call.finish = ending.reason
+        answer = self._seen.answer()
+        call.response_id = answer.turn.origin.response_id if answer.turn.origin else None
+        origin = self._prepared.origin(call.response_id, time.time())
+        turn = msgspec.structs.replace(answer.turn, origin=origin)
+        await self._parts.remember(call, turn, after=self._request.turns)
+
+    def _break_off(self, failure: Failure) -> bytes:
+        """The end of a broken stream: what an encoder that had told the beginning would say."""
+        encoder = self._prepared.dialect.stream_encoder()
+        origin = self._seen.answer().turn.origin
+        encoder.feed(Started(origin.response_id, origin.model) if origin else Started())
+        return b"\n\n" + encoder.feed(Failed(failure)) + encoder.close()
+
+
+def _returned(headers: Mapping[str, str], usual: HeaderPairs) -> HeaderPairs:
+    """The vendor's headers that concern the client."""
+    kind = headers.get("content-type")
+    pairs = [(b"content-type", header_value(kind).encode()), *usual[1:]] if kind else list(usual)
+    told = [(name.encode(), header_value(headers[name]).encode()) for name in _RETURNED if name in headers]
+    return [*pairs, *told]

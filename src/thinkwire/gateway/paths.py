@@ -1,0 +1,82 @@
+"""Which operation of which dialect a path means."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Operation = Literal[
+    "generate", "count_tokens", "models", "model", "response", "hello", "healthz", "readyz", "metrics"
+]
+
+_VERSION = re.compile(r"/(v1|v1beta|v1alpha)(?=/)")
+_GEMINI = re.compile(r"/models/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent|countTokens)")
+_MODEL = re.compile(r"/models/(?P<model>.+)")
+_RESPONSE = re.compile(r"/responses/(?P<id>[^/]+)(?P<rest>/[a-z_]+)?")
+
+
+class Place(NamedTuple):
+    """What a path means. No dialect where the headers must tell; `name` is the model or item in the path."""
+
+    operation: Operation
+    dialect: str = ""
+    methods: tuple[str, ...] = ("POST",)
+    name: str = ""
+    streamed: bool | None = None
+    """Where the path says whether the answer is streamed."""
+    rest: str = ""
+
+
+_PLACES: dict[str, Place] = {
+    "/messages": Place("generate", "anthropic"),
+    "/messages/count_tokens": Place("count_tokens", "anthropic"),
+    "/chat/completions": Place("generate", "openai-chat"),
+    "/responses": Place("generate", "openai-responses"),
+    "/responses/input_tokens": Place("count_tokens", "openai-responses"),
+    "/models": Place("models", methods=("GET", "HEAD")),
+}
+"""With `/v1` before them, with `/v1beta`, or with nothing."""
+
+_BARE: dict[str, Place] = {
+    "": Place("hello", methods=("GET", "HEAD")),
+    "/api/hello": Place("hello", methods=("GET", "HEAD")),
+    "/healthz": Place("healthz", methods=("GET", "HEAD")),
+    "/readyz": Place("readyz", methods=("GET", "HEAD")),
+    "/metrics": Place("metrics", methods=("GET", "HEAD")),
+}
+
+_VERBS: dict[str, tuple[Operation, bool | None]] = {
+    "generateContent": ("generate", False),
+    "streamGenerateContent": ("generate", True),
+    "countTokens": ("count_tokens", None),
+}
+
+
+def find_place(path: str) -> Place | None:
+    """The place that a path means; None for none. Ids of models may have slashes and colons in them."""
+    path = path.rstrip("/")
+    if path in _BARE:
+        return _BARE[path]
+    version = _VERSION.match(path)
+    rest = path[version.end() :] if version else path
+    if rest in _PLACES:
+        place = _PLACES[rest]
+        google = place.operation == "models" and version is not None and version[1] != "v1"
+        return place._replace(dialect="gemini") if google else place
+    if found := _GEMINI.fullmatch(rest):
+        operation, streamed = _VERBS[found["verb"]]
+        return Place(operation, "gemini", name=found["model"], streamed=streamed)
+    if found := _MODEL.fullmatch(rest):
+        dialect = "gemini" if version is not None and version[1] != "v1" else ""
+        return Place("model", dialect, ("GET", "HEAD"), found["model"])
+    if found := _RESPONSE.fullmatch(rest):
+        methods = ("POST",) if found["rest"] == "/cancel" else ("GET", "DELETE")
+        return Place("response", "openai-responses", methods, found["id"], rest=found["rest"] or "")
+    return None
+
+
+def dialect_of(headers: dict[str, str]) -> str:
+    """The dialect of a client that names it nowhere but in its headers."""
+    if "anthropic-version" in headers or "x-api-key" in headers:
+        return "anthropic"
+    return "gemini" if "x-goog-api-key" in headers else "openai-chat"

@@ -1,0 +1,200 @@
+"""The gateway on a socket: in one process or several, with its configuration watched and its end drained."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from importlib import import_module
+from typing import Any
+
+import msgspec
+import uvicorn
+from uvicorn.supervisors.multiprocess import Multiprocess
+
+from thinkwire import dialects
+from thinkwire.errors import ConfigError, ThinkwireError
+from thinkwire.gateway.app import Gateway
+from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.cost import has_price
+from thinkwire.gateway.headers import Scope
+from thinkwire.gateway.logs import set_up
+from thinkwire.gateway.outlet import Receive, Send
+from thinkwire.gateway.parts import new_client, open_parts
+from thinkwire.gateway.watcher import Watcher
+
+VARIABLE = "THINKWIRE_SERVE"
+"""Tells a worker process what its parent was told."""
+_BACKLOG = 2048
+
+
+class Orders(msgspec.Struct, frozen=True):
+    """What the command line said, beside the file."""
+
+    config: GatewayConfig
+    sim: bool = False
+
+
+class Served:
+    """The application of one process: opens the gateway when the server starts, and closes it at the end."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._gateway: Gateway | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif self._gateway is not None:
+            await self._gateway(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            async with self._opened():
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
+        except ThinkwireError as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.shutdown.complete"})
+
+    @contextlib.asynccontextmanager
+    async def _opened(self) -> AsyncIterator[None]:
+        config = self._orders.config
+        async with (
+            new_client(config, sim=self._orders.sim or None) as client,
+            open_parts(config, client=client) as parts,
+            watched(config, parts.configure),
+        ):
+            self._gateway = Gateway(parts)
+            asyncio.get_running_loop().run_in_executor(None, warm_up)
+            yield
+
+
+def warm_up() -> None:
+    """Loads what the first request would have to wait for."""
+    import_module("aiohttp")
+    for name in dialects.NAMES:
+        dialects.get(name)
+    has_price("anthropic", "claude-opus-5")
+
+
+@contextlib.asynccontextmanager
+async def watched(config: GatewayConfig, on_change: Any) -> AsyncIterator[Watcher]:
+    """Takes a changed configuration while the block runs, by itself or on SIGHUP."""
+    watcher = Watcher(config, on_change)
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError, AttributeError):
+        loop.add_signal_handler(signal.SIGHUP, watcher.reload)
+    task = asyncio.ensure_future(watcher.run())
+    try:
+        yield watcher
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+class Server(uvicorn.Server):
+    """Drains its streams when it is told to end; told a second time, it ends at once."""
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        if self.should_exit:
+            self.force_exit = True
+        super().handle_exit(sig, frame)
+
+
+class QuietServer(Server):
+    """One that leaves signals to whoever runs the loop."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Workers(Multiprocess):
+    """Several processes on one socket. A second signal does not wait for them."""
+
+    def join_all(self) -> None:
+        self.signal_queue.clear()
+        for process in self.processes:
+            while process.exitcode is None:
+                process.process.join(0.1)
+                if self.signal_queue:
+                    process.process.kill()
+
+
+def settings_for(app: Any, config: GatewayConfig, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        ws="none",
+        timeout_graceful_shutdown=max(1, round(config.server.drain_seconds)),
+        timeout_keep_alive=75,
+        backlog=_BACKLOG,
+        **more,
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"cannot listen on {host}:{port}: {reason}") from None
+    # Connections inherit this; asyncio sets it only on sockets that say which protocol they are of.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.set_inheritable(True)
+    return listener
+
+
+def run(orders: Orders, listener: socket.socket) -> None:
+    """Serves until told to end."""
+    config = orders.config
+    set_up(config.logging)
+    if config.server.workers == 1:
+        Server(settings_for(Served(orders), config, lifespan="on")).run([listener])
+        return
+    os.environ[VARIABLE] = msgspec.json.encode([config.file, _server(config), orders.sim]).decode()
+    how = {"factory": True, "workers": config.server.workers, "lifespan": "on"}
+    Workers(settings_for("thinkwire.gateway.serve:worker", config, **how), [listener]).run()
+
+
+def _server(config: GatewayConfig) -> dict[str, Any]:
+    server = config.server
+    return {"host": server.host, "port": server.port, "workers": server.workers}
+
+
+def worker() -> Served:
+    """The application of a worker process, made from what its parent left in the environment."""
+    file, server, sim = msgspec.json.decode(os.environ[VARIABLE])
+    config = GatewayConfig.load(file if file and os.path.exists(file) else None)
+    config = msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, **server))
+    set_up(config.logging)
+    return Served(Orders(config, sim))
+
+
+@contextlib.asynccontextmanager
+async def serving(app: Any, config: GatewayConfig, *, port: int = 0) -> AsyncIterator[str]:
+    """Serves an application in the running loop until the block ends; gives the base address."""
+    listener = listen("127.0.0.1", port)
+    server = QuietServer(settings_for(app, config))
+    task = asyncio.ensure_future(server.serve(sockets=[listener]))
+    try:
+        while not server.started and not task.done():
+            await asyncio.sleep(0.002)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        listener.close()

@@ -1,0 +1,202 @@
+"""A client's request understood, and an answer in the client's own words."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from thinkwire import dialects
+from thinkwire.dialects import Dialect, Encoded, StreamEncoder
+from thinkwire.dialects.gemini.encoder import StreamEncoder as GeminiEncoder
+from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
+from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
+from thinkwire.dialects.openai_responses.encoder import StreamEncoder as ResponsesEncoder
+from thinkwire.errors import Failure
+from thinkwire.events import Answer, BlockGrew, Collector, Event, Failed, Finished, Noted, Started
+from thinkwire.gateway.asked import Meant
+from thinkwire.gateway.ingress import normalise
+from thinkwire.gateway.paths import Place
+from thinkwire.gateway.sealer import Sealer
+from thinkwire.jsonvalue import JsonObject
+from thinkwire.notes import Note
+from thinkwire.reasoning import Intent
+from thinkwire.reasoning.spoken import read_intent
+from thinkwire.replay import Destination
+from thinkwire.request import Request
+
+FIELD, ALSO = "reasoning_content", "reasoning"
+"""Where chat clients look for thinking; both have the same text."""
+
+ECHOED = (
+    *("max_output_tokens", "metadata", "parallel_tool_calls", "previous_response_id", "reasoning", "store"),
+    *("temperature", "text", "tool_choice", "top_p", "truncation", "user"),
+)
+"""What a response repeats of its request; not what is long."""
+
+_IDS = {"anthropic": "msg_01", "openai-chat": "chatcmpl-", "openai-responses": "resp_", "gemini": ""}
+
+
+class Understood(msgspec.Struct, frozen=True):
+    """A client's request. `intent` is what its own reasoning controls said; they are out of `request`."""
+
+    dialect: Dialect
+    request: Request
+    intent: Intent
+    streamed: bool
+    restore: Callable[[list[Event]], list[Event]]
+    notes: tuple[Note, ...] = ()
+    counts: bool = True
+    """Whether a chat client asked for token counts in the stream."""
+    array: bool = False
+    """Whether a Gemini client takes the stream as a JSON array."""
+
+
+def understand(
+    request: Request, place: Place, to: Destination | None = None, *, query: str = ""
+) -> Understood:
+    """A decoded request as a destination can be asked it, and how its client wants the answer."""
+    normal = normalise(request, place.dialect, to)
+    intent, asked = read_intent(normal.request)
+    asked, options = _without_stream_options(asked)
+    return Understood(
+        dialect=dialects.get(place.dialect),
+        request=asked,
+        intent=intent,
+        streamed=place.streamed if place.streamed is not None else request.stream is True,
+        restore=normal.restore,
+        notes=normal.notes,
+        counts=isinstance(options, dict) and options.get("include_usage") is True,
+        array=place.streamed is True and "alt=sse" not in query,
+    )
+
+
+def _without_stream_options(request: Request) -> tuple[Request, Any]:
+    """Counts are always asked for upstream; whether the client gets them is decided on the way back."""
+    own = request.extras.get("openai_chat", {})
+    if "stream_options" not in own:
+        return request, None
+    rest = {key: value for key, value in own.items() if key != "stream_options"}
+    without = msgspec.structs.replace(request, extras=request.extras | {"openai_chat": rest})
+    return without, own["stream_options"]
+
+
+def intent_for(meant: Meant, said: Intent) -> Intent:
+    """What is asked of a model: the level in its configured or given name, else what the client said.
+
+    A model that thinks without being asked is asked to show it, so that it can be given back.
+    """
+    if meant.level is not None:
+        return msgspec.structs.replace(meant.level, show=said.show, summary=said.summary)
+    if said.says_anything or not meant.thinks_unasked:
+        return said
+    return msgspec.structs.replace(said, level="auto")
+
+
+class Telling:
+    """One answer on its way to the client: events of the model in, bytes of the client's dialect out."""
+
+    def __init__(
+        self,
+        understood: Understood,
+        sealer: Sealer,
+        asked: str,
+        *,
+        keeps: bool = False,
+        echo: JsonObject | None = None,
+    ) -> None:
+        """`keeps` gathers the whole answer also when it is streamed; `echo` is what a response repeats."""
+        self.original = Collector()
+        """The answer as the model gave it."""
+        self.notes: list[Note] = []
+        self.ending: Finished | Failed | None = None
+        self.id: str | None = None
+        self.sealer = sealer
+        self._understood = understood
+        self._asked = asked
+        self._echo = echo or {}
+        self._encoder = _encoder(understood) if understood.streamed else None
+        self.keeps = keeps
+        self._shown = Collector() if keeps or self._encoder is None else None
+
+    def feed(self, batch: list[Event]) -> bytes:
+        """The bytes for a batch; none when the answer is not streamed."""
+        add = self.original.add
+        for event in batch:
+            add(event)
+            if type(event) is not BlockGrew:
+                self._look(event)
+        shown = self._understood.restore(self.sealer.feed(batch))
+        if shown and type(shown[0]) is Started:
+            shown[0] = self._named(shown[0])
+        if self._shown is not None:
+            for event in shown:
+                self._shown.add(event)
+        return b"".join(map(self._encoder.feed, shown)) if self._encoder is not None else b""
+
+    def _look(self, event: Event) -> None:
+        if type(event) is Noted:
+            self.notes.append(event.note)
+        elif isinstance(event, Finished | Failed):
+            self.ending = event
+
+    def _named(self, started: Started) -> Started:
+        """Clients are told the model that they asked for, and an id in the form of their own dialect."""
+        dialect = self._understood.dialect.name
+        head = _IDS[dialect]
+        native = started.id if started.id and head and started.id.startswith(head) else None
+        self.id = native or f"{head}{secrets.token_hex(12)}"
+        extras = started.extras
+        if dialect == "openai-responses":
+            own = extras.get("openai_responses", {})
+            extras = extras | {"openai_responses": {"created_at": int(time.time()), **own, **self._echo}}
+        return Started(self.id, self._asked or started.model, extras)
+
+    def break_off(self, failure: Failure) -> bytes:
+        """The last words of a stream that goes no further."""
+        if self._encoder is None:
+            return b""
+        return self._encoder.feed(Failed(failure)) + self._encoder.close()
+
+    def close(self) -> bytes:
+        if self._encoder is None:
+            return b""
+        last = self._encoder.close()
+        self.notes += self._encoder.notes
+        return last
+
+    def whole(self) -> JsonObject:
+        """The answer as one body."""
+        assert self._shown is not None
+        body, notes = _whole(self._understood.dialect, self._shown.answer())
+        self.notes += notes if self._encoder is None else ()
+        return body
+
+
+def _encoder(understood: Understood) -> StreamEncoder:
+    match understood.dialect.name:
+        case "openai-chat":
+            return ChatEncoder(
+                reasoning_field=FIELD,
+                also=(ALSO,),
+                include_usage=understood.counts,
+                created=int(time.time()),
+            )
+        case "openai-responses":
+            return ResponsesEncoder(created_at=int(time.time()))
+        case "gemini":
+            return GeminiEncoder(framing="array" if understood.array else "sse")
+    return understood.dialect.stream_encoder()
+
+
+def _whole(dialect: Dialect, answer: Answer) -> Encoded:
+    if dialect.name != "openai-chat":
+        return dialect.encode_response(answer)
+    body, notes = encode_chat(answer, created=int(time.time()), reasoning_field=FIELD)
+    message: dict[str, Any] = body["choices"][0]["message"]
+    if FIELD in message:
+        message[ALSO] = message[FIELD]
+    return Encoded(body, notes)
