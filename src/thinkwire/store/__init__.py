@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thinkwire.errors import ConfigError
-from thinkwire.store.failures import NotKept, StoreFailed
+from thinkwire.store.failures import NotKept, StoreFailed, Taken
 from thinkwire.store.rows import (
     HEAD,
     AgentRow,
@@ -23,7 +23,9 @@ from thinkwire.store.rows import (
     Kind,
     ProfileRow,
     Status,
+    UploadRow,
     UsageRow,
+    UserRow,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +44,10 @@ __all__ = [
     "Status",
     "Store",
     "StoreFailed",
+    "Taken",
+    "UploadRow",
     "UsageRow",
+    "UserRow",
     "open_store",
 ]
 

@@ -2,6 +2,7 @@
 
 ThinkwireError
 ├── NotKept        there is no such conversation, message, agent or profile
+├── Taken          what was asked for is no longer to be had: a name, an invitation, the last administrator
 └── StoreFailed    the database cannot do it now: a full disk, a lost connection, a damaged file
 """
 
@@ -19,6 +20,12 @@ class NotKept(ThinkwireError):
         super().__init__(f"there is no {what} {id!r}")
         self.what = what
         self.id = id
+
+
+class Taken(ThinkwireError):
+    """It cannot be done because of what is there already; the message says what can."""
+
+    advice = "fix_request"
 
 
 class StoreFailed(ThinkwireError):

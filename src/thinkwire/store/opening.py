@@ -9,6 +9,7 @@ from types import TracebackType
 
 from thinkwire.errors import ConfigError
 from thinkwire.store import schema
+from thinkwire.store.accounts import Accounts
 from thinkwire.store.agents import Agents
 from thinkwire.store.conversations import Conversations
 from thinkwire.store.database import Database
@@ -18,13 +19,14 @@ from thinkwire.store.places import Place, the_place
 from thinkwire.store.seals import Safe
 from thinkwire.store.search import Search
 from thinkwire.store.spending import Spending
+from thinkwire.store.uploads import Uploads
 
 _PATIENCE = 30.0
 """Seconds to wait for another process that is making the same SQLite file."""
 
 
-class Store(Conversations, Messages, Search, Spending, Agents):
-    """Conversations, messages, agents and profiles in one database. Close it with `aclose()`."""
+class Store(Conversations, Messages, Search, Spending, Agents, Accounts, Uploads):
+    """Conversations, messages, agents, profiles and accounts in one database. Close it with `aclose()`."""
 
     def __repr__(self) -> str:
         return f"<Store {self.database.place.shown}>"

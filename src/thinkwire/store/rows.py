@@ -135,3 +135,24 @@ class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     values: dict[str, Any]
     updated: float
+
+
+class UserRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody with an account. What belongs to them has their id as its owner."""
+
+    id: str
+    name: str
+    admin: bool
+    created: float
+    removed: float | None = None
+
+
+class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A file on its way into a conversation."""
+
+    id: str
+    name: str
+    media_type: str
+    size: int
+    owner: str
+    created: float

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 VERSION_TABLE = "thinkwire_version"
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """Every step there is, oldest first."""
 NEWEST = REVISIONS[-1]
 _LOCK_NUMBER = 7_446_912_230

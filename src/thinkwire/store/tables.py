@@ -141,3 +141,49 @@ messages = sa.Table(
         postgresql_where=sa.text("status = 'streaming'"),
     ),
 )
+
+users = sa.Table(
+    "users",
+    metadata,
+    _text("id", primary_key=True),
+    _text("name"),
+    _text("name_key", unique=True),
+    _text("password"),
+    sa.Column("admin", sa.Boolean, nullable=False),
+    _time("created"),
+    _time("removed", nullable=True),
+)
+
+sign_ins = sa.Table(
+    "sign_ins",
+    metadata,
+    _text("digest", primary_key=True),
+    sa.Column("user_id", sa.Text, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    _time("created"),
+    _time("expires"),
+    sa.Index(None, "user_id"),
+)
+
+invitations = sa.Table(
+    "invitations",
+    metadata,
+    _text("digest", primary_key=True),
+    _maybe("invited_by"),
+    sa.Column("admin", sa.Boolean, nullable=False),
+    _time("created"),
+    _time("expires"),
+)
+
+uploads = sa.Table(
+    "uploads",
+    metadata,
+    _text("id", primary_key=True),
+    _text("owner"),
+    _text("name"),
+    _text("media_type"),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    _time("created"),
+    sa.Index(None, "owner"),
+    sa.Index(None, "created"),
+)

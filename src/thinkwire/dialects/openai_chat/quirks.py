@@ -51,6 +51,9 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     strict_tools: bool = True
     """False: `strict` is not sent with tools."""
 
+    output_schemas: bool = True
+    """False: output can be any JSON, but not JSON of a schema (DeepSeek)."""
+
     signed_formats: tuple[str, ...] = ()
     """Formats of `reasoning_details` whose readable entries are refused without a signature; such entries are
     not sent back (OpenRouter passes them to vendors that check)."""

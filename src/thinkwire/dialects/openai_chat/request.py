@@ -27,7 +27,7 @@ from thinkwire.jsonvalue import (
     repaired,
 )
 from thinkwire.notes import Note
-from thinkwire.request import Request
+from thinkwire.request import OutputFormat, Request
 
 _NUMBERS = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 _SIMPLE = (*_NUMBERS, "top_k", "seed", "parallel_tool_calls", "stream")
@@ -97,13 +97,19 @@ def encode_request(request: Request, *, quirks: Quirks = USUAL) -> Encoded:
         same = options.read_tool_choice(came, ("tool_choice",)) == request.tool_choice
         body["tool_choice"] = came if same else options.write_tool_choice(request.tool_choice)
     if request.output is not None:
-        came = written.get("response_format")
-        same = options.read_output(came, ("response_format",)) == request.output
-        body["response_format"] = came if same else options.write_output(request.output)
+        body["response_format"] = _output(request.output, written.get("response_format"), quirks, notes)
     body = fields(request.extras) | body
     _drop_refused(body, quirks, notes)
     notes.extend(foreign_fields(request, NAME))
     return Encoded(_clean(body, notes), tuple(notes))
+
+
+def _output(output: OutputFormat, came: Any, quirks: Quirks, notes: list[Note]) -> JsonObject:
+    if output.schema is not None and not quirks.output_schemas:
+        notes.append(Note("field.changed", "this server takes no schema; any JSON is asked for"))
+        return {"type": "json_object"}
+    same = options.read_output(came, ("response_format",)) == output
+    return came if same else options.write_output(output)
 
 
 def _remember(body: JsonObject, key: str, usual: Any, kept: tuple[JsonObject, JsonObject]) -> None:

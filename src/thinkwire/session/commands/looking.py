@@ -58,9 +58,7 @@ def _bar(part: int, whole: int, name: str) -> str:
 
 async def cost(session: Session, rest: str) -> Reply:
     """Tokens and money of the conversation, model by model."""
-    answers = [
-        kept for kept in await session.keeper.path(session.conversation_id) if kept.role == "assistant"
-    ]
+    answers = answers_of(await session.keeper.path(session.conversation_id))
     if not answers:
         return lines("Nothing was asked yet.")
     by_model: defaultdict[str, list[Kept]] = defaultdict(list)
@@ -71,6 +69,15 @@ async def cost(session: Session, rest: str) -> Reply:
     if len(by_model) > 1:
         told.append(f"together: {_sum(answers)}")
     return lines(*told)
+
+
+def answers_of(path: list[Kept]) -> list[Kept]:
+    """What models answered; a request that was refused outright is none."""
+    return [
+        kept
+        for kept in path
+        if kept.role == "assistant" and (kept.turn.blocks or kept.usage is not None or kept.failure is None)
+    ]
 
 
 def _sum(answers: list[Kept]) -> str:
