@@ -10,7 +10,9 @@ Operation = Literal[
 ]
 
 _VERSION = re.compile(r"/(v1|v1beta|v1alpha)(?=/)")
-_GEMINI = re.compile(r"/models/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent|countTokens)")
+_GEMINI = re.compile(
+    r"(?:/models)?/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent|countTokens)"
+)
 _MODEL = re.compile(r"/models/(?P<model>.+)")
 _RESPONSE = re.compile(r"/responses/(?P<id>[^/]+)(?P<rest>/[a-z_]+)?")
 

@@ -48,6 +48,9 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     tool_id_length: int | None = None
     """Tool-call ids are exactly so many letters and digits (Mistral: 9); others are replaced throughout."""
 
+    tool_id_longest: int | None = None
+    """Tool-call ids have at most so many characters (OpenAI: 64); longer ones are replaced throughout."""
+
     strict_tools: bool = True
     """False: `strict` is not sent with tools."""
 

@@ -147,14 +147,17 @@ class MessagesWriter:
             self.notes.append(Note("seal.dropped", f"{block.seal.scheme}: this wire has no place for it"))
 
     def _tool_id(self, given: str) -> str:
-        size = self._quirks.tool_id_length
-        if size is None or (len(given) == size and _ALNUM.fullmatch(given)):
+        size, longest = self._quirks.tool_id_length, self._quirks.tool_id_longest
+        if size is None and (longest is None or len(given) <= longest):
+            return given
+        if size is not None and len(given) == size and _ALNUM.fullmatch(given):
             return given
         if not self._renamed:
             self._renamed = True
-            self.notes.append(
-                Note("field.changed", f"tool-call ids were replaced; they have {size} characters")
-            )
+            words = f"have {size}" if size is not None else f"have at most {longest}"
+            self.notes.append(Note("field.changed", f"tool-call ids were replaced; they {words} characters"))
+        if size is None:
+            return f"call_{made_up_id(given)}"
         return "".join(_ALNUM.findall(made_up_id(given))).ljust(size, "0")[:size]
 
 

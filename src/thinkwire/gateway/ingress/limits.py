@@ -8,12 +8,20 @@ from thinkwire.notes import Note
 from thinkwire.replay import Destination
 from thinkwire.request import Request
 
+_LEAST = {"openai-responses": 16}
+"""The smallest ceiling that a wire takes, where it does not take 1."""
+
 
 def within_limits(request: Request, to: Destination, notes: list[Note]) -> Request:
-    """The request with no larger ceiling than the model has."""
-    most = to.facts.max_output if to.facts else None
-    if most is None or request.max_tokens is None or request.max_tokens <= most:
+    """The request with a ceiling that the wire takes and that the model has."""
+    asked = request.max_tokens
+    if asked is None:
         return request
-    message = f"{to.model} puts out {most:,} tokens at most; max_tokens was {request.max_tokens:,}"
-    notes.append(Note("field.changed", message, path="max_tokens", detail={"asked": request.max_tokens}))
-    return msgspec.structs.replace(request, max_tokens=most)
+    most = to.facts.max_output if to.facts else None
+    given = max(asked, _LEAST.get(to.dialect, asked))
+    given = given if most is None else min(given, most)
+    if given == asked:
+        return request
+    message = f"{to.model} takes {given:,} for max_tokens, which was {asked:,}"
+    notes.append(Note("field.changed", message, path="max_tokens", detail={"asked": asked}))
+    return msgspec.structs.replace(request, max_tokens=given)
