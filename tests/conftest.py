@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.gateway.matrix.table import show_matrix
 from tests.support import MISSING, PARTS, need, recordings_root
 
 settings.register_profile(
@@ -65,3 +66,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         remedies = ", ".join(sorted({PARTS[part].remedy for part in missing}))
         line = f"{missing.total()} skipped for missing parts: {counts}. To run them: {remedies}"
         terminalreporter.write_line(line, yellow=True, bold=True)
+    show_matrix(terminalreporter)

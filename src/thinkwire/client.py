@@ -238,7 +238,8 @@ class Client:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again."""
         told = {"content-type": "application/json", **headers, **prepared.headers}
         told |= self._auth(prepared.provider)
-        async with self._http.post(prepared.url, told, body, until=until) as reply:
+        secret = self._key(prepared.provider)
+        async with self._http.post(prepared.url, told, body, until=until, secret=secret) as reply:
             yield reply
 
     def _recovery(

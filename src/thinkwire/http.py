@@ -23,6 +23,10 @@ _GOODBYE = 0.25
 """Seconds that the bytes after an answer's end are waited for."""
 
 
+_LONG = 16
+"""Letters of a key that cannot be a word of an answer."""
+
+
 class Timeouts(msgspec.Struct, frozen=True):
     """Seconds to wait, phase by phase. Models think silently for minutes, so silence alone is no failure."""
 
@@ -39,7 +43,15 @@ class Reply:
     silence: time counts only while a piece is waited for.
     """
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: float, until: float | None = None) -> None:
+    def __init__(
+        self,
+        response: aiohttp.ClientResponse,
+        patience: float,
+        until: float | None = None,
+        *,
+        secret: bytes = b"",
+    ) -> None:
+        self._secret = secret
         self._response = response
         self._patience = patience
         self._until = until if until is not None else float("inf")
@@ -61,7 +73,9 @@ class Reply:
             yield piece
 
     async def read(self) -> bytes:
-        return b"".join([chunk async for chunk in self.chunks()])
+        """The whole body, without the key that it may repeat."""
+        body = b"".join([chunk async for chunk in self.chunks()])
+        return body.replace(self._secret, b"[hidden]") if len(self._secret) >= _LONG else body
 
     async def drain(self) -> None:
         """Reads the few bytes after an answer's end, so that its connection can serve the next one."""
@@ -87,7 +101,13 @@ class Http:
 
     @asynccontextmanager
     async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, until: float | None = None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        until: float | None = None,
+        secret: str | None = None,
     ) -> AsyncIterator[Reply]:
         """The reply to one request. Leaving the block early closes the connection; so does `until`, a time
         on the loop's clock by which everything must be over.
@@ -100,7 +120,7 @@ class Http:
             async with asyncio.timeout_at(until):
                 response = await session.post(url, data=body, headers=headers, allow_redirects=False)
             async with response:
-                reply = Reply(response, self._timeouts.idle, until)
+                reply = Reply(response, self._timeouts.idle, until, secret=(secret or "").encode())
                 yield reply
         except TimeoutError as error:
             raise Failure(

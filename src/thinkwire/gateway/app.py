@@ -65,6 +65,8 @@ class Gateway:
         except ClientLeft:
             call.client_left = True
         except ThinkwireError as error:
+            if isinstance(error, Refusal) and error.closes:
+                outlet.always.append((b"connection", b"close"))
             await call.fail(failure_of(error))
         except Exception:
             _log.exception("request %s broke", call.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
@@ -26,9 +27,16 @@ class Refusal(ThinkwireError):
     """A request that the gateway itself does not serve; the client gets it in its own dialect."""
 
     def __init__(
-        self, status: int, kind: FailureKind, message: str, *, retry_after: float | None = None
+        self,
+        status: int,
+        kind: FailureKind,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        closes: bool = False,
     ) -> None:
         super().__init__(message)
+        self.closes = closes
         self.status = status
         self.kind = kind
         self.message = message
@@ -78,6 +86,9 @@ def _is_allowed(name: str, scope: Scope, config: GatewayConfig) -> bool:
 
 def _host_of(authority: str) -> str:
     """The host of `host:port`; empty when it is not one."""
+    # To the standard library the host of `[::1].evil.example` is `::1`.
+    if not re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]]*)(:\d*)?", authority):
+        return ""
     try:
         parts = urlsplit(f"//{authority}")
         _ = parts.port
@@ -153,7 +164,8 @@ def _check_body(scope: Scope, config: GatewayConfig) -> None:
     if lengths and (
         len(lengths) > 1 or headers_of(scope, b"transfer-encoding") or not _is_number(lengths[0])
     ):
-        raise Refusal(400, "bad_request", "the length of the body is not clear")
+        # Nobody knows where this request ends, so nothing that follows on its connection is believed.
+        raise Refusal(400, "bad_request", "the length of the body is not clear", closes=True)
     if lengths and int(lengths[0]) > config.server.max_body:
         raise _too_large(config)
     encodings = {value.strip().lower() for value in headers_of(scope, b"content-encoding")}

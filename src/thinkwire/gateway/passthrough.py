@@ -146,7 +146,7 @@ class Passing:
         call.breaks_off = self._break_off
         try:
             async with self._parts.client.send(prepared, self._raw) as reply:
-                if reply.status >= 400:
+                if reply.status >= 300:
                     return await self._refused(reply)
                 await (self._stream(reply) if self.streamed else self._whole(reply))
         except ProviderError as error:
@@ -175,6 +175,11 @@ class Passing:
 
     async def _refused(self, reply: Reply) -> Failure:
         body = await reply.read()
+        if reply.status < 400:
+            name = self._prepared.provider.name
+            message = f"{name} points elsewhere, which is not followed"
+            self._failure = Failure("protocol", message, provider=name)
+            return self._failure
         failure = self._prepared.dialect.decode_error(reply.status, reply.headers, body)
         self._failure = msgspec.structs.replace(failure, provider=self._prepared.provider.name)
         self._refusal = (reply.status, _returned(reply.headers, JSON), body)

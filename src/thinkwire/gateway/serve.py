@@ -153,6 +153,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise ConfigError(f"cannot listen on {host}:{port}: {reason}") from None
     # Connections inherit this; asyncio sets it only on sockets that say which protocol they are of.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # asyncio does this for sockets that it made itself only; without it small pieces wait for each other.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.set_inheritable(True)
     return listener
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
+from urllib.parse import quote
 
 import msgspec
 
@@ -54,7 +55,14 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         if route is None:
             return None
         path = route.stream_path if stream and route.stream_path else route.path
-        return self.base_url + path.replace("{model}", model)
+        return self.base_url + path.replace("{model}", _in_path(model))
+
+
+def _in_path(model: str) -> str:
+    """A model's id as a part of a path, from which it cannot lead anywhere else."""
+    if any(step in (".", "..") for step in model.split("/")):
+        raise ConfigError(f"{model[:100]!r} is no id of a model")
+    return quote(model, safe="/:@")
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):

@@ -65,7 +65,7 @@ def plan_replay(
     if destination.dialect == "openai-chat" and settings.format == "field":
         own = tuple(map(_in_field, own))
     if destination.dialect == "openai-responses":
-        own = tuple(map(_without_orphaned_ids, unbroken, own))
+        own = tuple(map(_with_paired_ids, map(_without_orphaned_ids, unbroken, own)))
     whole = merged(paired(gathered(without_empty(own, notes), notes), notes))
     whole = _with_placeholders(whole, destination, notes)
     thinking_off = _loop_without_thinking(whole, destination, notes)
@@ -174,6 +174,18 @@ def _without_orphaned_ids(before: Turn, after: Turn) -> Turn:
     if sum(map(_is_thought, before.blocks)) == sum(map(_is_thought, after.blocks)):
         return after
     return msgspec.structs.replace(after, blocks=tuple(map(_without_id, after.blocks)))
+
+
+def _with_paired_ids(turn: Turn) -> Turn:
+    """Items keep their ids only if the words among them kept theirs, which a foreign wire cannot carry."""
+    strangers = any(isinstance(block, Text) and block.text and not _has_id(block) for block in turn.blocks)
+    if turn.role != "assistant" or not strangers or not any(map(_is_thought, turn.blocks)):
+        return turn
+    return msgspec.structs.replace(turn, blocks=tuple(map(_without_id, turn.blocks)))
+
+
+def _has_id(block: Text) -> bool:
+    return "id" in block.extras.get("openai_responses", {})
 
 
 def _is_thought(block: Block) -> bool:

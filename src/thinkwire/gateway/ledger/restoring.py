@@ -77,13 +77,11 @@ class Restoring:
                 if turn.origin is not None and not _may_be(turn.origin, remembered.turn.origin):
                     continue
                 used = self._used.setdefault(id(remembered), set())
-                before = set(used)
+                taken = len(used)
                 mended = restored(turn, remembered.turn, used)
-                if mended is not turn:
+                if mended is not turn or len(used) > taken:
                     self.count += _gained(mended, turn)
                     return mended
-                if used != before:
-                    return turn
         return turn
 
     def references(self, turns: tuple[Turn, ...], items: Mapping[str, Sequence[bytes]]) -> tuple[Turn, ...]:
