@@ -37,7 +37,16 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("THINKWIRE_STATE", str(tmp_path_factory.getbasetemp() / "state-that-is-not-there"))
     monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path_factory.getbasetemp() / "config-that-is-not-there"))
     monkeypatch.setenv("THINKWIRE_DATA", str(tmp_path_factory.mktemp("data")))
-    for name in ("MODELS", "MODEL", "PROFILE", "SIM", "DATABASE_URL", "STORE_KEY", "GATEWAY_KEY"):
+    for name in (
+        "MODELS",
+        "MODEL",
+        "PROFILE",
+        "SIM",
+        "DATABASE_URL",
+        "REDIS_URL",
+        "STORE_KEY",
+        "GATEWAY_KEY",
+    ):
         monkeypatch.delenv(f"THINKWIRE_{name}", raising=False)
 
 

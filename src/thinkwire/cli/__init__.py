@@ -13,4 +13,6 @@ def main() -> None:
         return
     from thinkwire.cli.app import app
 
+    if not sys.argv[1:] and sys.stdin.isatty() and sys.stdout.isatty():
+        sys.argv.append("chat")
     app(prog_name="thinkwire")

@@ -9,7 +9,9 @@ import click
 from thinkwire._version import __version__
 
 COMMANDS = {
+    "acp": "thinkwire.cli.acp:acp",
     "ask": "thinkwire.cli.ask:ask",
+    "chat": "thinkwire.cli.chat:chat",
     "config": "thinkwire.cli.config:config",
     "convert": "thinkwire.cli.transcripts:convert",
     "db": "thinkwire.cli.db:db",
@@ -23,6 +25,7 @@ COMMANDS = {
     "sim": "thinkwire.cli.sim:sim",
     "talks": "thinkwire.cli.talks:talks",
     "tour": "thinkwire.cli.tour:tour",
+    "users": "thinkwire.cli.users:users",
     "wire": "thinkwire.cli.wire:wire",
 }
 

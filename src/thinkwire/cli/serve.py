@@ -37,9 +37,11 @@ What would be sent, and why, without sending it: header x-thinkwire-explain: tru
 @click.option("--sim/--no-sim", default=None, help="Simulated providers; also when there is no key at all.")
 @click.option("--config", "file", metavar="FILE", help="Else gateway.toml in the configuration folder.")
 @click.option("--workers", type=click.IntRange(1, 64), metavar="N", help="Processes; 1 unless configured.")
+@click.option("--web/--no-web", default=True, help="The web app at /, beside the gateway.")
+@click.option("--auth", is_flag=True, help="People log in to the web app; needed beyond this machine.")
 @click.option("--check", is_flag=True, help="Read the configuration, say what is wrong with it, and end.")
-def serve(*, file: str | None, sim: bool | None, check: bool, **said: Any) -> None:
-    """Serve Claude Code, Codex, Gemini CLI, opencode and every SDK on any model.
+def serve(*, file: str | None, sim: bool | None, check: bool, web: bool, auth: bool, **said: Any) -> None:
+    """Serve Claude Code, Codex, Gemini CLI, opencode and every SDK on any model, and the web app.
 
     \b
     Examples:
@@ -52,7 +54,7 @@ def serve(*, file: str | None, sim: bool | None, check: bool, **said: Any) -> No
         if check:
             _checked(config)
             return
-        _run(config, sim)
+        _run(config, sim, web=web, auth=auth)
     except ThinkwireError as error:
         raise click.ClickException(str(error)) from None
     except ModuleNotFoundError as error:
@@ -83,7 +85,7 @@ def _checked(config: GatewayConfig) -> None:
     click.echo(f"{config.file}: in order")
 
 
-def _run(config: GatewayConfig, sim: bool | None) -> None:
+def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> None:
     import msgspec
 
     from thinkwire.access import find_key
@@ -93,6 +95,7 @@ def _run(config: GatewayConfig, sim: bool | None) -> None:
 
     keys = KeyFile().read()
     require_keys(config, keys)
+    web, why_not = _with_web(config, web, auth)
     held = [provider.name for provider in config.providers().values() if find_key(provider)]
     simulated = not held if sim is None else sim
     listener = listen(config.server.host, config.server.port)
@@ -101,9 +104,32 @@ def _run(config: GatewayConfig, sim: bool | None) -> None:
         config = msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, port=port))
         why = "There is no key for any provider; `--no-sim` serves without." if sim is None else ""
         click.echo(_banner(config, held, None if not simulated else why, len(keys.key) if keys else None))
-        run(Orders(config, simulated), listener)
+        click.echo(f"Web app        {why_not or 'at the same address, in a browser'}\n")
+        run(Orders(config, simulated, web, auth), listener)
     finally:
         listener.close()
+
+
+def _with_web(config: GatewayConfig, wanted: bool, auth: bool) -> tuple[bool, str]:
+    """Whether the web app is served, and if not, why not."""
+    import os
+    from importlib.util import find_spec
+
+    from thinkwire.errors import ConfigError
+    from thinkwire.gateway.config import is_loopback
+
+    if not wanted:
+        return False, "off (--no-web)"
+    if find_spec("starlette") is None or find_spec("sqlalchemy") is None:
+        return False, "off: pip install 'thinkwire[web,store]'"
+    if not is_loopback(config.server.host) and not auth:
+        raise ConfigError(
+            f"{config.server.host} can be reached from elsewhere: people must log in to the web app (--auth, "
+            "after `thinkwire users add NAME --admin`), or leave it out (--no-web)"
+        )
+    if config.server.workers > 1 and not os.environ.get("THINKWIRE_REDIS_URL"):
+        return False, "off: several workers share it through Redis only (THINKWIRE_REDIS_URL)"
+    return True, ""
 
 
 def _banner(config: GatewayConfig, held: list[str], simulated: str | None, keys: int | None) -> str:

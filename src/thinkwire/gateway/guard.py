@@ -155,7 +155,7 @@ def _check_query(scope: Scope) -> None:
             400,
             "auth",
             "a key in the address ends up in logs, so it is not taken from there; send it as "
-            "x-goog-api-key, x-api-key or Authorization: Bearer",
+            "x-goog-api-key, x-api-key or Authorization",
         )
 
 

@@ -18,6 +18,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 from thinkwire import dialects
 from thinkwire.errors import ConfigError, ThinkwireError
 from thinkwire.gateway.app import Gateway
+from thinkwire.gateway.beside import Beside, is_page
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import has_price
 from thinkwire.gateway.headers import Scope
@@ -36,6 +37,9 @@ class Orders(msgspec.Struct, frozen=True):
 
     config: GatewayConfig
     sim: bool = False
+    web: bool = False
+    auth: bool = False
+    """Whether people have to log in to the web app."""
 
 
 class Served:
@@ -44,10 +48,13 @@ class Served:
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
         self._gateway: Gateway | None = None
+        self._web: Beside | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
+        elif self._web is not None and scope["type"] == "http" and is_page(scope):
+            await self._web(scope, receive, send)
         elif self._gateway is not None:
             await self._gateway(scope, receive, send)
 
@@ -72,7 +79,13 @@ class Served:
         ):
             self._gateway = Gateway(parts)
             asyncio.get_running_loop().run_in_executor(None, warm_up)
-            yield
+            if self._orders.web:
+                self._web = Beside(config, sim=self._orders.sim, auth=self._orders.auth)
+            try:
+                yield
+            finally:
+                if self._web is not None:
+                    await self._web.aclose()
 
 
 def warm_up() -> None:
@@ -166,7 +179,8 @@ def run(orders: Orders, listener: socket.socket) -> None:
     if config.server.workers == 1:
         Server(settings_for(Served(orders), config, lifespan="on")).run([listener])
         return
-    os.environ[VARIABLE] = msgspec.json.encode([config.file, _server(config), orders.sim]).decode()
+    told = [config.file, _server(config), orders.sim, orders.web, orders.auth]
+    os.environ[VARIABLE] = msgspec.json.encode(told).decode()
     how = {"factory": True, "workers": config.server.workers, "lifespan": "on"}
     Workers(settings_for("thinkwire.gateway.serve:worker", config, **how), [listener]).run()
 
@@ -178,11 +192,11 @@ def _server(config: GatewayConfig) -> dict[str, Any]:
 
 def worker() -> Served:
     """The application of a worker process, made from what its parent left in the environment."""
-    file, server, sim = msgspec.json.decode(os.environ[VARIABLE])
+    file, server, *flags = msgspec.json.decode(os.environ[VARIABLE])
     config = GatewayConfig.load(file if file and os.path.exists(file) else None)
     config = msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, **server))
     set_up(config.logging)
-    return Served(Orders(config, sim))
+    return Served(Orders(config, *flags))
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,1 @@
+"""The operations of the JSON API, by what they are about."""

@@ -1,0 +1,84 @@
+"""Agents: made, changed, deleted and brought back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from thinkwire.session.tools import Toolbox
+from thinkwire.store import AgentRow
+from thinkwire.web import owned, shapes
+from thinkwire.web.api.models import facts_of
+from thinkwire.web.call import Call
+from thinkwire.web.composing import tools_for, wanted_of
+from thinkwire.web.thinking import Wanted, checked
+
+
+async def list_agents(call: Call) -> list[shapes.Agent]:
+    return [_shown(row) for row in await call.web.store.agents(call.owner)]
+
+
+async def create(call: Call) -> shapes.Agent:
+    body = call.body
+    _check(call, body.model, body.thinking, body.tools)
+    row = await call.web.store.create_agent(
+        body.name.strip() or body.name,
+        body.instructions,
+        body.model,
+        thinking=msgspec.to_builtins(body.thinking),
+        tools=body.tools,
+        owner=call.owner,
+    )
+    return _shown(row)
+
+
+async def read(call: Call) -> shapes.Agent:
+    return _shown(await owned.agent(call))
+
+
+async def change(call: Call) -> shapes.Agent:
+    row = await owned.agent(call)
+    changes: dict[str, Any] = {
+        name: value for name, value in msgspec.structs.asdict(call.body).items() if value is not UNSET
+    }
+    wanted = changes.get("thinking", wanted_of(row.thinking))
+    known = [name for name in changes.get("tools", ()) if name not in row.tools]
+    _check(call, changes.get("model", row.model), wanted, known)
+    if "thinking" in changes:
+        changes["thinking"] = msgspec.to_builtins(wanted)
+    if not changes:
+        return _shown(row)
+    return _shown(await call.web.store.update_agent(row.id, **changes))
+
+
+async def delete(call: Call) -> shapes.Done:
+    row = await owned.agent(call)
+    await call.web.store.delete_agent(row.id)
+    return shapes.Done()
+
+
+async def restore(call: Call) -> shapes.Agent:
+    row = await owned.agent(call, deleted=True)
+    await call.web.store.restore_agent(row.id)
+    return _shown(await call.web.store.agent(row.id))
+
+
+def _check(call: Call, model: str | None, wanted: Wanted, tools: list[str]) -> None:
+    """What cannot be is refused when it is saved, not when the agent is first asked."""
+    checked(wanted, facts_of(call.web, model))
+    Toolbox(tools_for(call.web, call.owner)).only(tools)
+
+
+def _shown(row: AgentRow) -> shapes.Agent:
+    return shapes.Agent(
+        id=row.id,
+        name=row.name,
+        instructions=row.instructions,
+        model=row.model,
+        thinking=wanted_of(row.thinking),
+        tools=row.tools,
+        created=row.created,
+        updated=row.updated,
+    )

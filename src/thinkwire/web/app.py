@@ -1,0 +1,136 @@
+"""The web app as one ASGI application: the API, and the pages that use it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, compile_path
+from starlette.types import ASGIApp
+
+from thinkwire.client import Client
+from thinkwire.errors import ThinkwireError
+from thinkwire.store import Store
+from thinkwire.web.call import Call, Operation, json_response, perform, problem_response
+from thinkwire.web.guard import check, secured, who
+from thinkwire.web.openapi import document
+from thinkwire.web.problems import Problem, not_there
+from thinkwire.web.routes import OPERATIONS
+from thinkwire.web.runs import Runs
+from thinkwire.web.state import Options, Web
+from thinkwire.web.static import page
+
+ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+def create(
+    client: Client,
+    store: Store,
+    *,
+    simulated: bool,
+    auth: bool,
+    redis_url: str | None = None,
+    hosts: tuple[str, ...] = (),
+    workspace: Path | None = None,
+    check_every: float = 5.0,
+) -> ASGIApp:
+    """The application, with a lifespan that must be run: it stops and keeps what is being answered.
+
+    Whoever gives client and store closes them. Without `auth` it serves one user and only on names of this
+    machine, or `hosts`. With `redis_url`, several processes serve the same users.
+    """
+    options = Options(
+        simulated=simulated, auth=auth, hosts=hosts, workspace=workspace, check_every=check_every
+    )
+    web = Web(client, store, _runs(store, redis_url), options)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await web.runs.open()
+        web.warm_up()
+        try:
+            yield
+        finally:
+            await web.aclose()
+
+    routes = [_route(web, operation) for operation in OPERATIONS]
+    routes.append(Route("/api/openapi.json", _guarded(web, _openapi), methods=["GET"]))
+    routes.append(Route("/api/{path:path}", _guarded(web, _nowhere), methods=ANY))
+    routes.append(Route("/{path:path}", _guarded(web, _page), methods=ANY))
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.state.web = web
+    return app
+
+
+def _runs(store: Store, redis_url: str | None) -> Runs:
+    if redis_url is None:
+        return Runs()
+    from thinkwire.web.shared import SharedRuns
+
+    return SharedRuns(store, redis_url)
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _route(web: Web, operation: Operation) -> Route:
+    async def answer(request: Request) -> Response:
+        return await perform(operation, await _admitted(web, operation, request))
+
+    return Route(operation.path, _guarded(web, answer), methods=[operation.method])
+
+
+def _guarded(web: Web, answer: Endpoint) -> Endpoint:
+    """Every answer goes through here: nothing is heard that should not be, and all carry the same headers."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            check(web, request)
+            response = await answer(request)
+        except ThinkwireError as error:
+            response = problem_response(error)
+        return secured(request, response)
+
+    return endpoint
+
+
+async def _admitted(web: Web, operation: Operation, request: Request) -> Call:
+    """The call of somebody who may make it."""
+    user = await who(web, request)
+    if web.options.auth and not operation.open:
+        if user is None:
+            raise Problem(401, "signed_out", "sign in first")
+        if operation.admin and not user.admin:
+            raise not_there()
+    return Call(web, request, user)
+
+
+async def _openapi(request: Request) -> Response:
+    return json_response(document())
+
+
+async def _page(request: Request) -> Response:
+    return page(request) if request.method in ("GET", "HEAD") else _instead(["GET"])
+
+
+async def _nowhere(request: Request) -> Response:
+    """An address that is none, or one that is asked in the wrong way."""
+    allowed = sorted(
+        operation.method for operation in OPERATIONS if _PATHS[operation.path].fullmatch(request.url.path)
+    )
+    if not allowed:
+        raise not_there()
+    return _instead(allowed)
+
+
+def _instead(allowed: list[str]) -> Response:
+    response = problem_response(Problem(405, "method", f"use {' or '.join(allowed)} here"))
+    response.headers["allow"] = ", ".join(allowed)
+    return response
+
+
+_PATHS = {operation.path: compile_path(operation.path)[0] for operation in OPERATIONS}

@@ -1,0 +1,146 @@
+"""A conversation's session as it should be now: its agent's word, its own, and the tools that there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from thinkwire.asking import Located, locate
+from thinkwire.catalog import Facts
+from thinkwire.config import load_settings, working_folder
+from thinkwire.errors import ConfigError, MalformedInput, ThinkwireError
+from thinkwire.notes import Note
+from thinkwire.request import Request
+from thinkwire.session.beginning import first_model
+from thinkwire.session.tools import Spec, Toolbox, builtin_tools
+from thinkwire.settings import Layer, Settings, checked_layer
+from thinkwire.store import AgentRow, ConversationRow
+from thinkwire.web.line import Talk
+from thinkwire.web.state import Web
+from thinkwire.web.thinking import Wanted, settings_of
+
+THINKING = "thinking"
+NO_TOOLS: dict[str, list[str]] = {"tools.enabled": []}
+
+
+class Composed(msgspec.Struct, frozen=True):
+    """A session that is ready to talk, and what there is to say about how it came to be."""
+
+    talk: Talk
+    notes: tuple[Note, ...] = ()
+
+
+def tools_for(web: Web, owner: str) -> tuple[Spec, ...]:
+    """The tools of an owner; with accounts, files in a folder of one's own: commands are not confined."""
+    folder = web.options.workspace
+    if not web.options.auth:
+        place = folder or working_folder()
+        return _tools(place) if place is not None else ()
+    if folder is None:
+        return ()
+    own = Path(folder) / owner
+    own.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return tuple(spec for spec in _tools(own) if spec.effect != "run")
+
+
+@lru_cache(maxsize=1024)
+def _tools(folder: Path) -> tuple[Spec, ...]:
+    """Made once for a folder: describing them takes longer than most requests."""
+    return builtin_tools(folder)
+
+
+def located(web: Web, model: str) -> Located:
+    """The service and the facts of a model; ConfigError when nobody has it."""
+    return locate(web.client.asking(Request(), model=model), time.time())
+
+
+async def compose(web: Web, row: ConversationRow) -> Composed:
+    """The session of a conversation."""
+    agent = await web.store.agent(row.agent_id) if row.agent_id else None
+    settings = composed_settings(web, row, agent)
+    specs = tools_for(web, row.owner)
+    settings, notes = _with_known_tools(settings, specs)
+    talk = web.talk(row.id)
+    if talk.busy:
+        talk = web.new_talk(row.id)
+    if {spec.name for spec in talk.toolbox.specs} != {spec.name for spec in specs}:
+        talk.toolbox = Toolbox(specs)
+    talk.settings = settings
+    talk.keeper = web.store
+    return Composed(talk, notes)
+
+
+def composed_settings(web: Web, row: ConversationRow, agent: AgentRow | None) -> Settings:
+    """What is configured here, then the agent, then the conversation; there is always a model."""
+    settings = load_settings().with_layer(Layer("model", NO_TOOLS))
+    name = row.model or (agent.model if agent else None) or settings.get("model")
+    facts = known_facts(web, name)
+    if agent is not None:
+        settings = settings.with_layer(Layer("agent", _agent_values(agent, facts)))
+    settings = settings.with_layer(_own_layer(row, facts))
+    if settings.get("model") is None:
+        settings = settings.set("session", "model", first_model(web.client))
+    return settings
+
+
+def known_facts(web: Web, model: str | None) -> Facts | None:
+    """What is known about a model; nothing, too, where nobody has it."""
+    try:
+        found = located(web, model).found if model else None
+    except ThinkwireError:
+        return None
+    return found.facts if found else None
+
+
+def checked_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A conversation's own settings: those of `thinkwire config`, and `thinking` as an agent has it."""
+    rest = {key: value for key, value in values.items() if key != THINKING}
+    checked_layer("session", rest)
+    if THINKING in values:
+        rest[THINKING] = msgspec.to_builtins(wanted_of(values[THINKING]))
+    return rest
+
+
+def wanted_of(value: Any) -> Wanted:
+    try:
+        return msgspec.convert(value, Wanted)
+    except msgspec.ValidationError as error:
+        raise MalformedInput(str(error), path=THINKING) from None
+
+
+def _own_layer(row: ConversationRow, facts: Facts | None) -> Layer:
+    own = {key: value for key, value in row.settings.items() if key != THINKING}
+    if row.settings.get(THINKING):
+        own |= settings_of(wanted_of(row.settings[THINKING]), facts)
+    return checked_layer("session", own | ({"model": row.model} if row.model else {}))
+
+
+def _agent_values(agent: AgentRow, facts: Facts | None) -> dict[str, Any]:
+    values: dict[str, Any] = {"tools.enabled": tuple(agent.tools)}
+    if agent.instructions:
+        values["system"] = agent.instructions
+    if agent.model:
+        values["model"] = agent.model
+    return values | settings_of(wanted_of(agent.thinking), facts)
+
+
+def _with_known_tools(settings: Settings, specs: tuple[Spec, ...]) -> tuple[Settings, tuple[Note, ...]]:
+    """A tool that is not there any more does not keep a conversation from going on."""
+    enabled = settings.get("tools.enabled")
+    box = Toolbox(specs)
+    known: list[str] = []
+    notes: list[Note] = []
+    for pattern in enabled or ():
+        try:
+            box.only([pattern])
+            known.append(pattern)
+        except ConfigError:
+            notes.append(Note("setting.ignored", f"the tool {pattern} is not offered here"))
+    if notes:
+        settings = settings.set("session", "tools.enabled", known)
+    return settings, tuple(notes)

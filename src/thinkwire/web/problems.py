@@ -1,0 +1,112 @@
+"""Errors as the browser gets them: a status, and `{"error": {"kind", "message", "advice"}}`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from thinkwire.errors import ConfigError, Failure, MalformedInput, MissingKey, ProviderError, ThinkwireError
+from thinkwire.session import Busy
+from thinkwire.session.words import what_to_do
+from thinkwire.store import NotKept, StoreFailed, Taken
+
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_PROVIDER_STATUS = {"rate_limit": 429, "bad_request": 400, "context_too_long": 400, "not_found": 400}
+
+
+class Problem(ThinkwireError):
+    """A request that the server itself does not serve."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        advice: str = "fix_request",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.what_to_do = advice
+        self.retry_after = retry_after
+
+
+def not_there(what: str = "page") -> Problem:
+    """The same for what is not there and for what belongs to somebody else."""
+    return Problem(404, "not_found", f"there is no such {what}")
+
+
+def variable_in(message: str) -> str | None:
+    """The environment variable that a message names."""
+    found = _VARIABLE.search(message)
+    return found[0] if found else None
+
+
+def told(error: ThinkwireError) -> tuple[int, dict[str, Any]]:
+    """The status and the body for an error."""
+    match error:
+        case Problem():
+            status, kind, advice = error.status, error.kind, error.what_to_do
+        case ProviderError(failure=failure):
+            status, kind, advice = _PROVIDER_STATUS.get(failure.kind, 502), failure.kind, failure.advice
+        case _:
+            status, kind = _known(error)
+            advice = error.advice
+    body: dict[str, Any] = {"kind": kind, "message": str(error), "advice": advice}
+    if isinstance(error, MalformedInput):
+        body |= {"message": error.message, "path": error.path}
+    if isinstance(error, MissingKey):
+        body["variable"] = variable_in(str(error))
+    after = retry_after(error)
+    if after is not None:
+        body["retry_after"] = after
+    return status, {"error": body}
+
+
+def retry_after(error: ThinkwireError) -> float | None:
+    if isinstance(error, ProviderError):
+        return error.failure.retry_after
+    return error.retry_after if isinstance(error, Problem) else None
+
+
+def _known(error: ThinkwireError) -> tuple[int, str]:
+    table: tuple[tuple[type[ThinkwireError], int, str], ...] = (
+        (NotKept, 404, "not_found"),
+        (Taken, 409, "taken"),
+        (StoreFailed, 503, "store"),
+        (Busy, 409, "busy"),
+        (MissingKey, 400, "missing_key"),
+        (MalformedInput, 400, "malformed_input"),
+        (ConfigError, 400, "config"),
+    )
+    return next(
+        ((status, kind) for type, status, kind in table if isinstance(error, type)), (400, "unsupported")
+    )
+
+
+def failure_of(error: ThinkwireError) -> Failure:
+    """What kept a request from being sent, as a failure that a message can keep."""
+    if isinstance(error, ProviderError):
+        return error.failure
+    if isinstance(error, MissingKey):
+        return Failure("auth", str(error), code="missing_key", param=variable_in(str(error)))
+    if isinstance(error, StoreFailed):
+        return Failure("overloaded", str(error), code="store")
+    return Failure("bad_request", str(error), code="config")
+
+
+def shown(failure: Failure) -> dict[str, Any]:
+    """A failure for people: what was said, and what to do. The provider's raw answer stays here."""
+    fields = {
+        "kind": failure.code if failure.code in ("missing_key", "config", "store") else failure.kind,
+        "message": failure.message,
+        "advice": failure.advice,
+        "help": None if failure.code in ("missing_key", "config") else what_to_do(failure),
+        "provider": failure.provider,
+        "status": failure.status,
+        "retry_after": failure.retry_after,
+        "variable": failure.param if failure.code == "missing_key" else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,105 @@
+"""What the web app is made of, shared by all its requests."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections import OrderedDict
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from thinkwire.catalog import default_catalog
+from thinkwire.client import Client
+from thinkwire.prices import price_of
+from thinkwire.store import Store
+from thinkwire.web.line import Talk
+from thinkwire.web.passwords import Throttle
+from thinkwire.web.runs import Runs
+
+_T = TypeVar("_T")
+
+MOST_TALKS = 500
+"""Conversations whose session is remembered: what was allowed always, and what was learnt about counting."""
+
+
+class Options(msgspec.Struct, frozen=True):
+    """How the app is served."""
+
+    simulated: bool = False
+    auth: bool = False
+    hosts: tuple[str, ...] = ()
+    """Names besides loopback that it goes by, for an app without accounts."""
+    workspace: Path | None = None
+    """The folder that tools work in; with accounts, everyone has a folder of their own in it."""
+    check_every: float = 5.0
+    """Seconds between two looks at whether a stream's reader may still read."""
+
+
+class Remembered(Generic[_T]):
+    """The newest values by key, each good for as long as its stamp is the same."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[str, tuple[Any, _T]] = OrderedDict()
+
+    def get(self, key: str, stamp: Any) -> _T | None:
+        found = self._values.get(key)
+        return found[1] if found is not None and found[0] == stamp else None
+
+    def put(self, key: str, stamp: Any, value: _T) -> _T:
+        self._values.pop(key, None)
+        self._values[key] = (stamp, value)
+        if len(self._values) > self._most:
+            self._values.popitem(last=False)
+        return value
+
+
+class Web:
+    """The store, the client, and the answers in the making."""
+
+    def __init__(self, client: Client, store: Store, runs: Runs, options: Options) -> None:
+        self.client = client
+        self.store = store
+        self.runs = runs
+        self.options = options
+        self.throttle = Throttle()
+        self.counted: Remembered[Any] = Remembered(MOST_TALKS)
+        """What was counted of a conversation, until something about it changes."""
+        self._talks: OrderedDict[str, Talk] = OrderedDict()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def talk(self, conversation_id: str) -> Talk:
+        """The session of a conversation, the same one as before where possible."""
+        talk = self._talks.pop(conversation_id, None) or self.new_talk(conversation_id)
+        self._talks[conversation_id] = talk
+        if len(self._talks) > MOST_TALKS:
+            self._forget_one()
+        return talk
+
+    def new_talk(self, conversation_id: str) -> Talk:
+        return Talk(self.client, conversation_id=conversation_id, pricing=price_of)
+
+    def warm_up(self) -> None:
+        """Loads the price data, which takes the better part of a second, before an answer has to wait."""
+        facts = next(iter(default_catalog()))
+        self.background(asyncio.to_thread(price_of, facts, datetime.date.today()))
+
+    def background(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Runs something that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        await self.runs.aclose()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _forget_one(self) -> None:
+        idle = next((id for id, talk in self._talks.items() if not talk.busy), None)
+        if idle is not None:
+            del self._talks[idle]

@@ -1,0 +1,83 @@
+"""The web app beside the gateway: one port, and each gets its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from click.testing import CliRunner
+
+from thinkwire.cli.app import app
+from thinkwire.gateway.beside import is_page
+from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.serve import Orders, Served, serving
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "page"),
+    [
+        ("GET", "/", True),
+        ("HEAD", "/", False),
+        ("GET", "/agents", True),
+        ("GET", "/assets/index.js", True),
+        ("GET", "/api/me", True),
+        ("POST", "/api/conversations", True),
+        ("DELETE", "/api/agents/x", True),
+        ("HEAD", "/api/hello", False),
+        ("GET", "/healthz", False),
+        ("GET", "/metrics", False),
+        ("POST", "/v1/messages", False),
+        ("GET", "/v1/models", False),
+        ("GET", "/v1/nothing", False),
+        ("POST", "/chat/completions", False),
+        ("POST", "/models/a/b:generateContent", False),
+        ("POST", "/somewhere", False),
+    ],
+)
+def test_whose_request_it_is(method: str, path: str, page: bool) -> None:
+    assert is_page({"type": "http", "method": method, "path": path}) is page
+
+
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    config = GatewayConfig()
+    served = Served(Orders(config, sim=True, web=True))
+    async with served._opened(), serving(served, config) as url:
+        yield url
+
+
+async def test_both_answer_on_one_port(url: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{url}/api/me") as me:
+            assert (await me.json())["simulated"] is True
+        async with session.get(f"{url}/") as page:
+            assert page.status in (200, 503)  # 503 says how to build it
+            assert "thinkwire" in await page.text()
+        body = {"model": "kimi-k3", "messages": [{"role": "user", "content": "[[say:Both.]]"}]}
+        async with session.post(f"{url}/v1/chat/completions", json=body) as answer:
+            assert (await answer.json())["choices"][0]["message"]["content"] == "Both."
+
+
+async def test_a_web_app_that_cannot_be_opened_says_why_and_the_gateway_serves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("THINKWIRE_DATABASE_URL", "nonsense://nowhere")
+    config = GatewayConfig()
+    served = Served(Orders(config, sim=True, web=True))
+    async with served._opened(), serving(served, config) as url, aiohttp.ClientSession() as session:
+        async with session.get(f"{url}/api/me") as me:
+            assert me.status == 503
+            assert "sqlite" in await me.text()
+        async with session.get(f"{url}/healthz") as health:
+            assert health.status == 200
+
+
+def test_beyond_this_machine_people_must_log_in() -> None:
+    made = CliRunner().invoke(app, ["keys", "create", "somebody"])
+    assert made.exit_code == 0, made.output
+    refused = CliRunner().invoke(app, ["serve", "--host", "0.0.0.0", "--port", "0", "--sim"])
+    assert refused.exit_code == 1
+    assert "--auth" in refused.output

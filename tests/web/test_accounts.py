@@ -1,0 +1,192 @@
+"""Accounts: who gets in, how, and that whoever is out is out at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from tests.web.webs import Browser, Served, frames
+from thinkwire.web.guard import HEADERS, digest
+
+pytestmark = pytest.mark.anyio
+
+ADA = {"name": "Ada", "password": "correct horse"}
+
+
+async def test_first_visit_setup_sign_out_sign_in(guarded: Served) -> None:
+    browser = await guarded.browser()
+    assert (await browser.get("/api/me"))["needs_setup"] is True
+    assert (await browser.ask("GET", "/api/agents")).status == 401
+    user = (await browser.post("/api/setup", ADA))["user"]
+    assert user["admin"] is True
+    me = await browser.get("/api/me")
+    assert (me["user"], me["needs_setup"], me["auth"]) == (user, False, True)
+    assert await browser.get("/api/agents") == []
+    await browser.post("/api/logout")
+    assert (await browser.ask("GET", "/api/agents")).status == 401
+    await browser.get("/api/me")
+    wrong = await browser.ask("POST", "/api/login", ADA | {"password": "wrong horse"})
+    nobody = await browser.ask("POST", "/api/login", ADA | {"name": "Bob"})
+    assert (wrong.status, nobody.status) == (401, 401)
+    assert wrong.body == nobody.body, "nobody learns which names there are"
+    await browser.post("/api/login", ADA | {"name": " aDA "})
+    assert (await browser.get("/api/me"))["user"] == user
+
+
+async def test_setup_works_once_and_only_from_the_machine_itself(guarded: Served) -> None:
+    browser = await guarded.browser()
+    far = await browser.ask("POST", "/api/setup", ADA, headers={"x-forwarded-for": "203.0.113.7"})
+    assert (far.status, far.body["error"]["kind"]) == (403, "not_local")
+    both = await asyncio.gather(
+        *(browser.ask("POST", "/api/setup", ADA | {"name": name}) for name in ("Ada", "Eve"))
+    )
+    assert sorted(answer.status for answer in both) == [200, 409]
+    assert len(await guarded.store.users()) == 1
+
+
+async def test_an_invitation_makes_one_account(guarded: Served) -> None:
+    admin = await guarded.account("root", admin=True)
+    token = (await admin.post("/api/invitations"))["token"]
+    guest = await guarded.browser()
+    joining = {"token": token, "name": "Bob", "password": "long enough"}
+    taken = await guest.ask("POST", "/api/join", joining | {"name": "ROOT"})
+    assert (taken.status, taken.body["error"]["kind"]) == (409, "taken")
+    assert (await guest.post("/api/join", joining))["user"]["admin"] is False
+    other = await guarded.browser()
+    assert (await other.ask("POST", "/api/join", joining | {"name": "Carl"})).status == 409
+    assert (await guest.ask("GET", "/api/users")).status == 404, "not an administrator"
+    assert [user["name"] for user in await admin.get("/api/users")] == ["Bob", "root"]
+
+
+async def test_an_old_invitation_is_void(guarded: Served) -> None:
+    await guarded.store.invite(digest("old"), expires=time.time() - 1)
+    browser = await guarded.browser()
+    joining = {"token": "old", "name": "Bob", "password": "long enough"}
+    assert (await browser.ask("POST", "/api/join", joining)).status == 409
+
+
+async def test_cookies_are_out_of_reach_of_scripts_and_of_other_sites(guarded: Served) -> None:
+    browser = await guarded.browser()
+    answer = await browser.ask("POST", "/api/setup", ADA)
+    session, csrf = sorted(answer.headers.getall("set-cookie"), reverse=True)
+    assert "httponly" in session.lower()
+    assert "samesite=lax" in session.lower()
+    assert "samesite=strict" in csrf.lower()
+    assert "httponly" not in csrf.lower()
+    token = session.partition("=")[2].partition(";")[0]
+    rows = await guarded.store.signed_in(digest(token))
+    assert rows is not None
+    assert await guarded.store.signed_in(token) is None, "only a digest is kept"
+
+
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [
+        ({"x-csrf-token": "guessed"}, "csrf"),
+        ({"x-csrf-token": ""}, "csrf"),
+        ({"origin": "https://evil.example"}, "origin"),
+        ({"origin": "null"}, "origin"),
+        ({"sec-fetch-site": "cross-site"}, "origin"),
+    ],
+)
+async def test_other_sites_change_nothing(
+    guarded: Served, app: Served, headers: dict[str, str], kind: str
+) -> None:
+    for browser in (await guarded.account("ada"), await app.browser()):
+        answer = await browser.ask("POST", "/api/agents", {"name": "A"}, headers=headers)
+        assert (answer.status, answer.body["error"]["kind"]) == (403, kind)
+        assert await browser.get("/api/agents") == []
+
+
+async def test_a_csrf_cookie_that_somebody_planted_is_not_enough(guarded: Served) -> None:
+    browser = await guarded.account("ada")
+    browser.http.cookie_jar.update_cookies({"thinkwire_csrf": "planted"})
+    answer = await browser.ask("POST", "/api/agents", {"name": "A"}, headers={"x-csrf-token": "planted"})
+    assert (answer.status, answer.body["error"]["kind"]) == (403, "csrf")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "a@127.0.0.1"])
+async def test_without_accounts_only_names_of_this_machine_are_heard(app: Served, host: str) -> None:
+    browser = await app.browser()
+    for path in ("/api/conversations", "/api/me", "/"):
+        answer = await browser.ask("GET", path, headers={"host": host})
+        assert (answer.status, answer.body["error"]["kind"]) == (403, "host")
+
+
+async def test_every_answer_carries_the_headers(app: Served) -> None:
+    browser = await app.browser()
+    for path in ("/", "/api/me", "/api/nowhere", "/api/conversations/none", "/assets/none.js"):
+        answer = await browser.ask("GET", path)
+        for name, value in HEADERS.items():
+            assert answer.headers[name] == value, (path, name)
+    csp = HEADERS["content-security-policy"]
+    assert "unsafe" not in csp
+    assert "script-src 'self'" in csp
+
+
+async def test_passwords_are_not_guessed_at_will(guarded: Served) -> None:
+    guarded.web.throttle._tries = 3
+    browser = await guarded.browser()
+    await browser.post("/api/setup", ADA)
+    wrong = ADA | {"password": "wrong horse"}
+    for _ in range(3):
+        assert (await browser.ask("POST", "/api/login", wrong)).status == 401
+    answer = await browser.ask("POST", "/api/login", ADA)
+    assert (answer.status, answer.body["error"]["advice"]) == (429, "retry")
+    assert 0 < int(answer.headers["retry-after"]) <= 300
+
+
+async def all_of(stream: Any) -> list[Any]:
+    return [frame async for frame in stream]
+
+
+async def streaming(browser: Browser) -> Any:
+    talk = await browser.talk()
+    said = {"message": {"text": "[[think:Half.]] [[stall:30]]"}}
+    return talk, browser.request("POST", f"{talk}/chat", said)
+
+
+async def test_who_is_signed_out_reads_no_further(guarded: Served) -> None:
+    browser = await guarded.account("ada")
+    talk, request = await streaming(browser)
+    async with request as reply:
+        stream = frames(reply)
+        while (await anext(stream))[1]["type"] != "reasoning-delta":
+            pass
+        me = await browser.get("/api/me")
+        await guarded.store.set_password(me["user"]["id"], "another")
+        with pytest.raises(EOFError):
+            await asyncio.wait_for(all_of(stream), 5)
+    following = await guarded.web.runs.find(talk.rpartition("/")[2])
+    assert following is not None
+    assert not following.over, "the answer itself goes on"
+
+
+async def test_a_removed_user_is_out_and_the_last_administrator_stays(guarded: Served) -> None:
+    admin = await guarded.account("root", admin=True)
+    bob = await guarded.account("bob")
+    talk = await bob.talk()
+    users = {user["name"]: user["id"] for user in await admin.get("/api/users")}
+    assert (await admin.ask("DELETE", f"/api/users/{users['bob']}")).status == 200
+    assert (await bob.ask("GET", talk)).status == 401
+    last = await admin.ask("DELETE", f"/api/users/{users['root']}")
+    assert (last.status, "last administrator" in last.body["error"]["message"]) == (409, True)
+    assert (await guarded.store.conversation(talk.rpartition("/")[2])).owner == users["bob"]
+    assert (await admin.ask("DELETE", f"/api/users/{users['bob']}?purge=true")).status == 200
+    assert await guarded.store.conversations(users["bob"]) == []
+    assert (await admin.ask("DELETE", f"/api/users/{users['bob']}")).status == 404
+
+
+async def test_short_passwords_and_empty_names_are_refused(guarded: Served) -> None:
+    browser = await guarded.browser()
+    for body in ({"name": "", "password": "long enough"}, {"name": "Ada", "password": "short"}):
+        assert (await browser.ask("POST", "/api/setup", body)).status == 400
+
+
+async def test_a_server_without_accounts_says_so(app: Served) -> None:
+    browser = await app.browser()
+    assert (await browser.ask("POST", "/api/login", ADA)).body["error"]["kind"] == "no_accounts"
+    assert (await browser.ask("GET", "/api/users")).status == 404
