@@ -10,17 +10,27 @@ JS := tests/js/node_modules/.package-lock.json
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint format types layers lock system-deps clean
+.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV) $(JS) ## make .venv from the lock files (quick when nothing changed)
 
-run: setup ## show what works now
-	@$(BIN)/thinkwire tour
+run: setup web ## serve the gateway and the web app on simulators, without a key, at port 4141
+	@$(BIN)/thinkwire serve --sim
 
-test: setup ## run the tests in parallel, offline
+web: $(VENV) ## build the web app into the package (nothing to do when it is fresh)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python hatch_build.py
+
+web-dev: web ## the pages with live reload, on simulators
+	$(BIN)/python -m thinkwire.web.dev & server=$$!; trap "kill $$server" EXIT; \
+	  cd web && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) run dev
+
+web-test: web ## types and unit tests of the pages
+	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) run types && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) test
+
+test: setup web web-test ## run the tests in parallel, offline
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(ARGS)
 
 check: lint types layers test ## everything that must pass before a commit
@@ -44,14 +54,16 @@ lock: $(UV) ## resolve the dependencies anew into the lock files (ARGS=--upgrade
 	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --quiet \
 	  --output-file requirements.lock $(ARGS)
 	$(MAKE) $(VENV)
-	cd tests/js && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) install --package-lock-only --ignore-scripts --no-audit --no-fund
-	$(BIN)/python scripts/strip_npm_lock.py tests/js/package-lock.json
+	for folder in tests/js web; do \
+	  (cd $$folder && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) install --package-lock-only --ignore-scripts --no-audit --no-fund) && \
+	  $(BIN)/python scripts/strip_npm_lock.py $$folder/package-lock.json || exit 1; \
+	done
 
 system-deps: ## install the Debian packages that some tests need
 	@scripts/system-deps
 
 clean: ## remove everything that make made
-	rm -rf .uv .venv build dist tests/js/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .uv .venv build dist tests/js/node_modules web/node_modules src/thinkwire/web/static .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UV):

@@ -64,11 +64,18 @@ def _node() -> Path | None:
     return node if node.exists() and (ROOT / "tests/js/node_modules").is_dir() else None
 
 
+def _pages() -> Path | None:
+    built = ROOT / "src/thinkwire/web/static"
+    return built if (built / "index.html").is_file() else None
+
+
 PARTS = {
     "chromium": Part(lambda: _program("chromium", "chromium-browser"), "make system-deps"),
     "postgresql": Part(_postgresql, "make system-deps"),
     "redis": Part(lambda: _program("redis-server"), "make system-deps"),
     "node": Part(_node, "make setup"),
+    "pages": Part(_pages, "make web"),
+    "tmux": Part(lambda: _program("tmux"), "make system-deps"),
     "recordings": Part(recordings_root, "set THINKWIRE_RECORDINGS"),
     "clients": Part(clients_root, "set THINKWIRE_CLIENTS"),
 }

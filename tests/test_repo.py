@@ -18,7 +18,7 @@ MAKE_COMMAND = re.compile(r"\bmake ([a-z][a-z-]*)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|home|root)/")
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "tests/js/package-lock.json"])
+@pytest.mark.parametrize("name", ["requirements.lock", "tests/js/package-lock.json", "web/package-lock.json"])
 def test_lock_files_carry_hashes_and_no_addresses(name: str) -> None:
     text = (ROOT / name).read_text()
     assert "sha256:" in text or "sha512-" in text

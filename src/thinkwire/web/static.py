@@ -14,7 +14,7 @@ from thinkwire.web.problems import not_there
 FOLDER = Path(__file__).parent / "static"
 
 _NOT_BUILT = """\
-thinkwire is running, but its pages are not built: run `npm ci && npm run build` in web/.
+thinkwire is running, but its pages are not built: run `make web`.
 The API is at /api/openapi.json.
 """
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
