@@ -158,9 +158,14 @@ class Session:
         return resolve(located.intent, located.found, request, circumstances_of(settings))[0]
 
     async def preview(self) -> Prepared:
-        """The next request as it would go out now. Looking leaves no trace."""
+        """The next request as it would go out now, with a word said if it is the user's turn.
+
+        Looking leaves no trace.
+        """
         located, shown = self._located(), await self.view()
-        turns = shown.turns or (Turn("user", (Text("Hello"),)),)
+        turns = shown.turns
+        if not turns or turns[-1].role == "assistant":
+            turns = (*turns, Turn("user", (Text("Hello"),)))
         return prepare(self._asking(turns, Again(), self._effective(shown, located)), time.time())
 
     async def view(self) -> View:

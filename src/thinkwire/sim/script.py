@@ -80,7 +80,8 @@ def next_moves(scene: Scene) -> list[Move]:
     if _lost_the_thread(scene, story):
         return [Say(_LOST)]
     steps = directives.parse(story.text)
-    moves = _scripted(scene, story, steps) if steps else _improvised(scene, story)
+    scripted = bool(steps) and not _is_aside(scene, steps)
+    moves = _scripted(scene, story, steps) if scripted else _improvised(scene, story)
     thinks = scene.depth.paragraphs > 0 and (not scene.depth.between_tools or story.step > 0)
     return [move for move in moves if thinks or not isinstance(move, Think)]
 
@@ -110,6 +111,12 @@ def _lost_the_thread(scene: Scene, story: Story) -> bool:
         and not turn.thinking.strip()
         for turn in story.since
     )
+
+
+def _is_aside(scene: Scene, steps: list[list[Move | directives.Shell]]) -> bool:
+    """Clients ask about the user's words on the side, and want an object; a script with words is none."""
+    said = [move.text for step in steps for move in step if isinstance(move, Say)]
+    return scene.request.output is not None and bool(said) and said[-1].lstrip()[:1] not in ("{", "[")
 
 
 def _scripted(scene: Scene, story: Story, steps: list[list[Move | directives.Shell]]) -> list[Move]:

@@ -115,10 +115,11 @@ def level_shown(plan: Plan) -> str:
 def _effective(plan: Plan) -> str | None:
     """What the model is told, where that is not what was asked."""
     setting, asked = plan.effective, plan.requested
-    if setting.on is None or not asked.says_anything:
+    can_think = plan.facts is None or plan.facts.can_think
+    if not asked.says_anything or (setting.on is None and can_think):
         return None
     if not setting.on:
-        return None if asked.level == "none" or asked.on is False or asked.budget == 0 else "off"
+        return None if asked.level in ("none", "auto") or asked.on is False or asked.budget == 0 else "off"
     if setting.budget is not None:
         same = asked.budget == setting.budget or (asked.budget is None and asked.level not in (None, "none"))
         return None if same else _tokens(setting.budget)
