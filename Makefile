@@ -10,7 +10,7 @@ JS := tests/js/node_modules/.package-lock.json
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test
+.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,13 @@ web-test: web ## types and unit tests of the pages
 
 test: setup web web-test ## run the tests in parallel, offline
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(ARGS)
+
+bench: setup ## measure the gateway and the library against peers (QUICK=1 for one short round)
+	$(BIN)/python -m bench.install
+	$(BIN)/python -m bench $(if $(QUICK),quick)
+
+bench-guard: setup ## count function calls against bench/budgets.toml
+	$(BIN)/python -m bench.guard
 
 check: lint types layers test ## everything that must pass before a commit
 

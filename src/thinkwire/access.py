@@ -42,9 +42,7 @@ def find_key(provider: Provider) -> str | None:
 def missing_key(provider: Provider) -> MissingKey:
     """What to do when there is none."""
     names = " or ".join(provider.keys) or "a key"
-    return MissingKey(
-        f"{provider.label} needs a key: set {names}, or `{provider.name} = …` in {keys_file()}"
-    )
+    return MissingKey(f"{provider.label} needs a key: set {names}, or `{provider.name} = …` in {keys_file()}")
 
 
 def _from_file(path: Path, name: str) -> str | None:

@@ -17,7 +17,7 @@ from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
 from thinkwire.errors import Failure
 from thinkwire.events import Answer, Collector, Event, Failed, Noted, Started
-from thinkwire.http import Http, Reply, Timeouts
+from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import dump, parse_object
 from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
@@ -64,7 +64,7 @@ class Client:
         self._sim = os.environ.get("THINKWIRE_SIM") == "1" if sim is None else sim
         self._catalog = catalog
         self._providers = known_providers() if providers is None else dict(providers)
-        self._http = Http(timeouts, connections=connections)
+        self._http = open_http(timeouts, connections=connections)
         self._retries = retries
         self._lessons = default_book() if lessons is True else lessons or None
 
@@ -234,7 +234,7 @@ class Client:
     @asynccontextmanager
     async def send(
         self, prepared: Prepared, body: bytes, *, headers: Mapping[str, str] = {}, until: float | None = None
-    ) -> AsyncIterator[Reply]:
+    ) -> AsyncIterator[AnyReply]:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again."""
         told = {"content-type": "application/json", **headers, **prepared.headers}
         told |= self._auth(prepared.provider)

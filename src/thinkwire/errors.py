@@ -78,7 +78,7 @@ class ThinkwireError(Exception):
 class ConfigError(ThinkwireError):
     """Something is missing or wrong in the configuration; nothing was sent."""
 
-    advice = "fix_request"
+    advice: ClassVar[Advice] = "fix_request"
 
 
 class MissingKey(ConfigError):

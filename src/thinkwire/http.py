@@ -7,11 +7,13 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from thinkwire.errors import Failure
+from thinkwire.lean import LeanHttp, LeanReply
 
 if TYPE_CHECKING:
     import aiohttp
@@ -157,6 +159,20 @@ class Http:
 def _has_proxy() -> bool:
     """Whether the environment names a proxy; looking for one at every request costs more than it seems."""
     return any(os.environ.get(name) or os.environ.get(name.lower()) for name in _PROXIES)
+
+
+AnyReply: TypeAlias = Reply | LeanReply
+
+
+def open_http(timeouts: Timeouts | None = None, *, connections: int = 100) -> Http | LeanHttp:
+    """The usual way to the network, or the lean one where that is asked for and will do."""
+    wanted = os.environ.get("THINKWIRE_LEAN") == "1"
+    if not wanted or _has_proxy() or find_spec("httptools") is None:
+        return Http(timeouts, connections=connections)
+    times = timeouts or Timeouts()
+    return LeanHttp(
+        connect=times.connect, first_byte=times.first_byte, idle=times.idle, connections=connections
+    )
 
 
 def _words(error: BaseException, otherwise: str) -> str:

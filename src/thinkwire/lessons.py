@@ -25,6 +25,7 @@ class LessonBook:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._seen: tuple[tuple[int, int], list[Lesson]] | None = None
 
     def add(self, lesson: Lesson) -> None:
         """Appends in one write, so that several processes can learn at once."""
@@ -37,11 +38,19 @@ class LessonBook:
 
     def lessons(self, now: float) -> list[Lesson]:
         """Those that are still believed, oldest first."""
+        return [lesson for lesson in self._all() if lesson.expires > now]
+
+    def _all(self) -> list[Lesson]:
+        """The file is read again only when it has changed."""
         try:
-            lines = self.path.read_bytes().splitlines()
+            told = os.stat(self.path)
         except FileNotFoundError:
             return []
-        return [lesson for lesson in map(_lesson, lines) if lesson is not None and lesson.expires > now]
+        mark = (told.st_mtime_ns, told.st_size)
+        if self._seen is None or self._seen[0] != mark:
+            lines = self.path.read_bytes().splitlines()
+            self._seen = (mark, [lesson for lesson in map(_lesson, lines) if lesson is not None])
+        return self._seen[1]
 
     def corrected(self, facts: Facts, now: float) -> Facts:
         """The facts with everything that was learnt about this model at this provider."""

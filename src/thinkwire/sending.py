@@ -11,7 +11,7 @@ from typing import TypeAlias
 from thinkwire.asking import Asking, Prepared
 from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
 from thinkwire.events import Event, Failed, Finished, Noted, Started, events_of
-from thinkwire.http import Reply
+from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
 from thinkwire.usage import Usage
 
@@ -66,7 +66,7 @@ class Attempt:
         self.failure, self.usage = event.failure, event.usage
 
 
-async def read_batches(prepared: Prepared, reply: Reply) -> AsyncGenerator[Batch, None]:
+async def read_batches(prepared: Prepared, reply: AnyReply) -> AsyncGenerator[Batch, None]:
     """The answer in a reply, streamed or whole."""
     if not prepared.streamed:
         yield _whole(prepared, await reply.read())

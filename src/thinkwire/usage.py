@@ -110,7 +110,8 @@ def added(usages: Iterable[Usage | None]) -> Usage | None:
     told = [usage for usage in usages if usage is not None]
     if not told or len(told) < len(usages):
         return None
-    return Usage(*(_sum(getattr(usage, name) for usage in told) for name in _BUCKETS))
+    totals: dict[str, Any] = {name: _sum(getattr(usage, name) for usage in told) for name in _BUCKETS}
+    return Usage(**totals)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -76,8 +76,8 @@ def ask(*, prompt: tuple[str, ...], **options: Any) -> None:
     except KeyboardInterrupt:
         sys.exit(EXIT["interrupted"])
     except ThinkwireError as error:
-        known = isinstance(error, ProviderError)
-        click.secho(f"error: {failed(error.failure) if known else error}", err=True, fg="red")
+        words = failed(error.failure) if isinstance(error, ProviderError) else str(error)
+        click.secho(f"error: {words}", err=True, fg="red")
         sys.exit(NO_KEY if isinstance(error, MissingKey) or error.advice == "fix_key" else 1)
     except BrokenPipeError:
         sys.stderr.close()

@@ -241,6 +241,7 @@ _TABLES = (
 )
 
 
+@lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address or name."""
     host = host.strip("[]").rstrip(".").lower()

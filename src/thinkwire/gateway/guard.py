@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
@@ -84,6 +85,7 @@ def _is_allowed(name: str, scope: Scope, config: GatewayConfig) -> bool:
     )
 
 
+@lru_cache(maxsize=256)
 def _host_of(authority: str) -> str:
     """The host of `host:port`; empty when it is not one."""
     # To the standard library the host of `[::1].evil.example` is `::1`.
@@ -150,7 +152,7 @@ def cors_headers(scope: Scope, config: GatewayConfig, *, preflight: bool = False
 
 def _check_query(scope: Scope) -> None:
     query = scope.get("query_string", b"").decode("latin-1")
-    if any(name.lower() in KEY_WORDS for name, _ in parse_qsl(query, keep_blank_values=True)):
+    if query and any(name.lower() in KEY_WORDS for name, _ in parse_qsl(query, keep_blank_values=True)):
         raise Refusal(
             400,
             "auth",

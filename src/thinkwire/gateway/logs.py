@@ -121,7 +121,12 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": redacted(record.getMessage())[:LONGEST],
         }
-        fields = {name: _clean(value) for name, value in getattr(record, "fields", {}).items()}
+        fields = getattr(record, "fields", {})
+        # One search over all texts; most lines have nothing to hide.
+        plain = _SECRETS.search("\n".join([text for text in fields.values() if type(text) is str])) is None
+        fields = {
+            name: value if plain and type(value) is str else _clean(value) for name, value in fields.items()
+        }
         if record.exc_info:
             line["error"] = redacted(self.formatException(record.exc_info))[-4 * LONGEST :]
         return ascii_json(fields | line)

@@ -46,6 +46,7 @@ class Metrics:
         self._providers = {*default_providers(), *providers}
         self._models: set[tuple[str, str]] = set()
         self._model = lru_cache(maxsize=1024)(self._known_model)
+        self._series = lru_cache(maxsize=4096)(_labelled)
         self._registry = registry = client.CollectorRegistry()
         who = ["provider", "model"]
 
@@ -83,10 +84,11 @@ class Metrics:
         """Counts a finished request."""
         who = self._who(record)
         outcome = "client_left" if record.client_left else record.failure or "ok"
-        self._requests.labels(record.dialect, record.operation, *who, str(record.status), outcome).inc()
-        self._duration.labels(record.dialect, *who).observe(record.ms / 1000)
+        series = self._series
+        series(self._requests, record.dialect, record.operation, *who, str(record.status), outcome).inc()
+        series(self._duration, record.dialect, *who).observe(record.ms / 1000)
         if record.first_ms is not None:
-            self._first.labels(record.dialect, *who).observe(record.first_ms / 1000)
+            series(self._first, record.dialect, *who).observe(record.first_ms / 1000)
         for code in record.notes:
             self._note(code if code in NOTE_CODES else OTHER)
         if record.restored:
@@ -112,7 +114,7 @@ class Metrics:
     def _count(self, record: Record, who: tuple[str, str]) -> None:
         counts = token_types(record.usage)
         for kind, tokens in counts.items():
-            self._tokens.labels(kind, *who).inc(tokens)
+            self._series(self._tokens, kind, *who).inc(tokens)
         if not counts:
             self._untold.labels(*who).inc()
         if record.cost is None:
@@ -134,6 +136,11 @@ class Metrics:
         """The id of the row that knows the model, without the dates and variants that a client may invent."""
         found = self._catalog.find(provider, model)
         return OTHER if found is None or found.by == "family" else found.facts.id.partition(":")[0]
+
+
+def _labelled(metric: Any, *labels: str) -> Any:
+    """The one series of these labels; finding it costs more than counting in it."""
+    return metric.labels(*labels)
 
 
 def token_types(usage: Usage | None) -> dict[str, int]:

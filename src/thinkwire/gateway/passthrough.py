@@ -20,7 +20,7 @@ from thinkwire.gateway.config import Routed
 from thinkwire.gateway.headers import HeaderPairs, forwarded_headers, header_value
 from thinkwire.gateway.ingress import is_home
 from thinkwire.gateway.parts import Parts
-from thinkwire.http import Reply
+from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
 from thinkwire.reasoning.plan import Plan
@@ -173,7 +173,7 @@ class Passing:
         await self._call.outlet.whole(status, [*headers, *self._call.answer_headers()], body)
         return True
 
-    async def _refused(self, reply: Reply) -> Failure:
+    async def _refused(self, reply: AnyReply) -> Failure:
         body = await reply.read()
         if reply.status < 400:
             name = self._prepared.provider.name
@@ -185,7 +185,7 @@ class Passing:
         self._refusal = (reply.status, _returned(reply.headers, JSON), body)
         return self._failure
 
-    async def _whole(self, reply: Reply) -> None:
+    async def _whole(self, reply: AnyReply) -> None:
         body = await reply.read()
         self._call.told()
         try:
@@ -196,7 +196,7 @@ class Passing:
         headers = [*_returned(reply.headers, JSON), *self._call.answer_headers()]
         await self._call.outlet.whole(reply.status, headers, body)
 
-    async def _stream(self, reply: Reply) -> None:
+    async def _stream(self, reply: AnyReply) -> None:
         call, outlet = self._call, self._call.outlet
         decoder = self._prepared.decoder()
         headers = [*_returned(reply.headers, STREAM), *call.answer_headers()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -19,6 +20,7 @@ class Named(msgspec.Struct, frozen=True):
     intent: Intent | None = None
 
 
+@lru_cache(maxsize=1024)
 def parse_name(text: str) -> Named:
     """Splits off a level or budget. A tail after the last slash counts only if it is a level."""
     text = text.strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -28,6 +29,38 @@ def find_target(
     """
     catalog = catalog or default_catalog()
     providers = default_providers() if providers is None else providers
+    known = _known(id(catalog), id(providers))
+    if known.catalog is not catalog or known.providers is not providers:
+        known.restart(catalog, providers)
+    found = known.targets.get(name)
+    if found is None:
+        found = _find_target(name, catalog, providers)
+        if len(known.targets) < _MOST_KNOWN:
+            known.targets[name] = found
+    return found
+
+
+_MOST_KNOWN = 1024
+
+
+class _Known:
+    """Targets that were found before, in these tables."""
+
+    def __init__(self) -> None:
+        self.catalog: Catalog | None = None
+        self.providers: Mapping[str, Provider] | None = None
+        self.targets: dict[str, Target] = {}
+
+    def restart(self, catalog: Catalog, providers: Mapping[str, Provider]) -> None:
+        self.catalog, self.providers, self.targets = catalog, providers, {}
+
+
+@lru_cache(maxsize=8)
+def _known(catalog: int, providers: int) -> _Known:
+    return _Known()
+
+
+def _find_target(name: str, catalog: Catalog, providers: Mapping[str, Provider]) -> Target:
     head, slash, rest = name.partition("/")
     provider = find_provider(head, providers) if slash else None
     if provider is not None:

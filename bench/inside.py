@@ -1,0 +1,157 @@
+"""The gateway inside this process, between a scripted provider and a scripted client: no sockets, no threads
+that anybody waits for, so that the same request makes the same calls on every machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import cProfile
+import logging
+import pstats
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from bench import wire
+from thinkwire.client import Client
+from thinkwire.gateway.app import Gateway
+from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.parts import open_parts
+
+WAYS = {
+    "messages→messages": ("messages", "claude-opus-5"),
+    "messages→chat": ("messages", "deepseek/deepseek-v4-pro"),
+    "chat→messages": ("chat", "anthropic/claude-opus-5"),
+    "chat→chat": ("chat", "gpt-4.1"),
+    "responses→chat": ("responses", "deepseek/deepseek-v4-pro"),
+    "messages→gemini": ("messages", "google/gemini-3.5-flash"),
+}
+EVENTS_PER_READ = 8
+
+
+class ScriptedReply:
+    """An answer that is there already."""
+
+    status = 200
+    fell_silent = False
+
+    def __init__(self, pieces: list[bytes], kind: str) -> None:
+        self._pieces = pieces
+        self.headers: Mapping[str, str] = {"content-type": kind}
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+    async def read(self) -> bytes:
+        return b"".join(self._pieces)
+
+    async def drain(self) -> None:
+        pass
+
+
+class ScriptedHttp:
+    """Stands where the network is: knows the answer by the path, and whether it is streamed by the body."""
+
+    def __init__(self, events: int = 0) -> None:
+        self.events = events
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, **how: object
+    ) -> AsyncIterator[ScriptedReply]:
+        answer = wire.answer_for(url.partition("?")[0])
+        assert answer is not None
+        if not self.events:
+            yield ScriptedReply([answer.whole], "application/json")
+            return
+        deltas = [answer.deltas[n % len(answer.deltas)] for n in range(self.events)]
+        groups = [b"".join(deltas[n : n + EVENTS_PER_READ]) for n in range(0, self.events, EVENTS_PER_READ)]
+        yield ScriptedReply([answer.head, *groups, answer.tail], "text/event-stream")
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Inside:
+    """One gateway, and what it answered."""
+
+    def __init__(self, gateway: Gateway, http: ScriptedHttp) -> None:
+        self._gateway = gateway
+        self._http = http
+        self.sent = 0
+
+    async def ask(self, route: str, *, events: int = 0, body: bytes | None = None) -> bytes:
+        """One request on a route, streamed when `events` is not 0; the bytes that its client gets."""
+        dialect, model = WAYS[route]
+        path, usual = wire.request(dialect, model, stream=bool(events))
+        body = usual if body is None else body
+        self._http.events = events
+        head = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"user-agent", b"bench/1")]
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "query_string": b"",
+            "headers": [*head, (b"content-length", str(len(body)).encode())],
+            "server": ("127.0.0.1", 4141),
+        }
+        asked, told = [body], bytearray()
+        for_ever: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        async def receive() -> dict[str, Any]:
+            if asked:
+                return {"type": "http.request", "body": asked.pop(), "more_body": False}
+            await for_ever
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start" and message["status"] != 200:
+                raise AssertionError(f"{route}: status {message['status']}")
+            told.extend(message.get("body", b""))
+
+        await self._gateway(scope, receive, send)
+        return bytes(told)
+
+
+@asynccontextmanager
+async def inside(folder: Path) -> AsyncIterator[Inside]:
+    """A gateway with limits, ledger and metrics, in a folder of its own; no access key, no log handler.
+
+    The folders of configuration and state are the environment's: set THINKWIRE_CONFIG and THINKWIRE_STATE.
+    """
+    text = f'[ledger]\nurl = "sqlite:///{folder / "ledger.db"}"\n'
+    config = GatewayConfig.read(text, str(folder / "gateway.toml"))
+    async with AsyncExitStack() as stack:
+        names = ("anthropic", "openai", "deepseek", "google")
+        client = Client(keys=dict.fromkeys(names, "bench"), providers=config.providers(), sim=False)
+        http = ScriptedHttp()
+        client._http = http  # type: ignore[assignment]
+        await stack.enter_async_context(client)
+        parts = await stack.enter_async_context(open_parts(config, client=client))
+        yield Inside(Gateway(parts), http)
+
+
+async def calls(gateway: Inside, route: str, *, events: int = 0, times: int = 20) -> pstats.Stats:
+    """The profile of a request on a route that has been taken before."""
+    quiet = logging.getLogger("thinkwire")
+    handler = logging.NullHandler()
+    quiet.addHandler(handler)
+    try:
+        for _ in range(3):
+            await gateway.ask(route, events=events)
+        profile = cProfile.Profile()
+        profile.enable()
+        for _ in range(times):
+            await gateway.ask(route, events=events)
+        profile.disable()
+    finally:
+        quiet.removeHandler(handler)
+    return pstats.Stats(profile)
+
+
+async def counted_calls(gateway: Inside, route: str, *, events: int = 0, times: int = 1) -> float:
+    """Function calls of one request."""
+    profile: Any = await calls(gateway, route, events=events, times=times)
+    return float(profile.total_calls) / times
