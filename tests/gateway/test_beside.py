@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -75,7 +76,8 @@ async def test_a_web_app_that_cannot_be_opened_says_why_and_the_gateway_serves(
             assert health.status == 200
 
 
-def test_beyond_this_machine_people_must_log_in() -> None:
+def test_beyond_this_machine_people_must_log_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
     made = CliRunner().invoke(app, ["keys", "create", "somebody"])
     assert made.exit_code == 0, made.output
     refused = CliRunner().invoke(app, ["serve", "--host", "0.0.0.0", "--port", "0", "--sim"])
