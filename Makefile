@@ -33,6 +33,10 @@ web-test: web ## types and unit tests of the pages
 test: setup web web-test ## run the tests in parallel, offline
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(ARGS)
 
+test-clients: setup ## real clients (Claude Code, Codex, Gemini CLI, opencode …) against the gateway; installs them first
+	export CLIENT_CACHE="$${CLIENT_CACHE:-$(CURDIR)/build/clients}"; mkdir -p "$$CLIENT_CACHE"; \
+	  $(BIN)/python -m tests.e2e.install && $(BIN)/pytest tests/e2e $(ARGS)
+
 bench: setup ## measure the gateway and the library against peers (QUICK=1 for one short round)
 	$(BIN)/python -m bench.install
 	$(BIN)/python -m bench $(if $(QUICK),quick)

@@ -36,8 +36,11 @@ async def resume(session: Session, rest: str) -> Reply:
 
 
 async def retry(session: Session, rest: str) -> Reply:
-    if not (await session.view()).turns:
+    path = await session.keeper.path(session.conversation_id)
+    if not path:
         return lines("Nothing was asked yet, so there is nothing to ask again.")
+    if path[-1].role == "assistant" and path[-1].status == "complete":
+        return lines("The last question has its answer. Ask another, or the same in other words.")
     return lines(action=Retry())
 
 

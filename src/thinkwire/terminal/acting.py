@@ -1,0 +1,91 @@
+"""What commands leave to the face: other conversations, files, the clipboard, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from thinkwire.errors import ThinkwireError
+from thinkwire.session import Session
+from thinkwire.session.commands import (
+    Action,
+    Begin,
+    Candidate,
+    Choose,
+    Copy,
+    Export,
+    GoOn,
+    Look,
+    Quit,
+    Retry,
+)
+from thinkwire.terminal.files import exported, shown
+from thinkwire.terminal.picker import Picker, among
+
+if TYPE_CHECKING:
+    from thinkwire.terminal.chatting import Chatting
+
+
+async def act(chatting: Chatting, action: Action) -> None:
+    match action:
+        case Begin():
+            chatting.desk.begin()
+            await chatting.show_session()
+        case GoOn(words=words):
+            await _go_on(chatting, words)
+        case Retry():
+            chatting.retry()
+        case Choose(prefix=prefix, options=options):
+            _choose(chatting, prefix, options)
+        case Copy(text=text):
+            chatting.app.copy_to_clipboard(text)
+        case Export(name=name, data=data):
+            done, line = exported(chatting.desk.options.folder, name, data)
+            await chatting.say(line, failed=not done)
+        case Look(theme=theme):
+            chatting.app.theme = theme
+        case Quit():
+            chatting.app.exit(0)
+
+
+def _choose(chatting: Chatting, prefix: str, options: Sequence[Candidate]) -> None:
+    def chosen(text: str | None) -> None:
+        if text is not None:
+            chatting.app.run_worker(chatting.command(f"{prefix}{text}"), group="command")
+
+    chatting.app.push_screen(Picker(prefix.strip(), among(options)), chosen)
+
+
+async def _go_on(chatting: Chatting, words: str) -> None:
+    try:
+        found = await chatting.desk.go_on_with(words)
+    except ThinkwireError as error:
+        await chatting.say(f"✗ {error}", failed=True)
+        return
+    if isinstance(found, Session):
+        await chatting.show_session()
+    elif not found:
+        told = f"Nothing was found for {words!r}." if words else "There is no earlier conversation yet."
+        await chatting.say(told)
+    else:
+        _pick_conversation(chatting, words)
+
+
+def _pick_conversation(chatting: Chatting, words: str) -> None:
+    async def find(typed: str) -> Sequence[Candidate]:
+        return [Candidate(earlier.id, shown(earlier)) for earlier in await chatting.desk.find(typed or words)]
+
+    def chosen(conversation_id: str | None) -> None:
+        if conversation_id is not None:
+            chatting.app.run_worker(_open(chatting, conversation_id), group="command")
+
+    chatting.app.push_screen(Picker("Earlier conversations", find, details_only=True), chosen)
+
+
+async def _open(chatting: Chatting, conversation_id: str) -> None:
+    try:
+        await chatting.desk.go_on(conversation_id)
+    except ThinkwireError as error:
+        await chatting.say(f"✗ {error}", failed=True)
+    else:
+        await chatting.show_session()

@@ -1,0 +1,83 @@
+"""A question above the prompt, answered with one key; what was being typed stays where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import msgspec
+from rich.text import Text as Styled
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from thinkwire.jsonvalue import dump_text
+from thinkwire.messages import ToolCall
+from thinkwire.session.tools import Spec
+from thinkwire.session.words import unmistakable
+from thinkwire.terminal.changes import arguments_of, change_of
+from thinkwire.terminal.toolcard import coloured
+
+Approved = bool | Literal["always"]
+
+
+class Question(Vertical, can_focus=True):
+    """Keys pressed in its first moments were meant for the prompt and do not count."""
+
+    GRACE: ClassVar[float] = 0.4
+
+    def __init__(self, heading: str, body: str | Styled, choices: Mapping[str, tuple[Any, str]]) -> None:
+        """`choices` are by key: what the answer is, and what is said about it."""
+        super().__init__()
+        self._heading = heading
+        self._body = body
+        self._choices = choices
+        self._asked = time.monotonic()
+        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._heading, classes="heading", markup=False)
+        with VerticalScroll(classes="what", can_focus=False):
+            yield Static(self._body, markup=False)
+        told = "    ".join(f"{key} {words}" for key, (_, words) in self._choices.items())
+        yield Static(told, classes="choices", markup=False)
+
+    def on_mount(self) -> None:
+        self._asked = time.monotonic()
+        self.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in ("up", "down", "pageup", "pagedown"):
+            event.stop()
+            self.query_one(VerticalScroll).scroll_relative(
+                y=(-1 if "up" in event.key else 1) * (8 if "page" in event.key else 1), animate=False
+            )
+        elif event.key in self._choices:
+            event.stop()
+            if time.monotonic() - self._asked >= self.GRACE and not self.answer.done():
+                self.answer.set_result(self._choices[event.key][0])
+
+
+def approval(call: ToolCall, spec: Spec) -> Question:
+    """May this call run?"""
+    always = "always this command" if spec.effect == "run" else f"always {spec.name}"
+    choices: dict[str, tuple[Approved, str]] = {
+        "y": (True, "yes"),
+        "a": ("always", always),
+        "n": (False, "no"),
+    }
+    return Question(f"May {call.name} run?", _what(call), choices)
+
+
+def _what(call: ToolCall) -> str | Styled:
+    change = change_of(call)
+    if change is not None:
+        return coloured(msgspec.structs.replace(change, lines=(f" {change.path}", *change.lines)))
+    given = arguments_of(call)
+    lines = (
+        f"{name}: {value if isinstance(value, str) else dump_text(value)}" for name, value in given.items()
+    )
+    return unmistakable("\n".join(lines) or call.arguments)
