@@ -33,6 +33,12 @@ class Meant(msgspec.Struct, frozen=True):
         return f"{self.located.provider.name}/{self.located.model}"
 
     @property
+    def binds_prefix(self) -> bool:
+        """Whether the model's thinking can go back only behind the very words that it came after."""
+        found = self.located.found
+        return found is not None and found.facts.replay == "bound_prefix"
+
+    @property
     def thinks_unasked(self) -> bool:
         found = self.located.found
         return (

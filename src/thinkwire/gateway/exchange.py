@@ -124,7 +124,9 @@ class Exchange:
         request, opened = parts.carrier.open_request(understood.request, call.tenant.id, call.dialect)
         call.notes += [*understood.notes, *opened]
         if parts.ledger is not None:
-            request, restored = await parts.ledger.restore(call.tenant.id, meant.upstream, request)
+            request, restored = await parts.ledger.restore(
+                call.tenant.id, meant.upstream, request, bound=meant.binds_prefix
+            )
             call.notes += restored
             call.restored = sum(note.detail.get("turns", 0) for note in restored)
         self._understood = msgspec.structs.replace(understood, request=request)
@@ -215,7 +217,7 @@ class Exchange:
         turn = telling.original.answer().turn
         if call.config.logging.content:
             log_content(call.id, "answer", dump(turn))
-        after = self._understood.request.turns if self._understood else ()
+        after = self._understood.request if self._understood else None
         await self._parts.remember(call, turn, after=after, items=telling.sealer.items)
         if telling.keeps and self._parts.responses is not None and self._written is not None:
             await self._parts.responses.keep(call.tenant.id, self._written, telling.whole())

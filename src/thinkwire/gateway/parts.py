@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,12 +16,14 @@ from thinkwire.gateway.config import GatewayConfig, LedgerSettings
 from thinkwire.gateway.guard import KeyRing, require_keys
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import Ledger, open_ledger
+from thinkwire.gateway.ledger.matching import prefixes_of
 from thinkwire.gateway.limits import Limits, open_counter
 from thinkwire.gateway.logs import log_request
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import ResponseStore, open_responses
 from thinkwire.http import Timeouts
 from thinkwire.messages import Turn
+from thinkwire.request import Request
 
 
 class Parts(msgspec.Struct):
@@ -38,12 +40,16 @@ class Parts(msgspec.Struct):
     observers: tuple[Callable[[Record], None], ...] = ()
 
     async def remember(
-        self, call: Call, turn: Turn, *, after: Sequence[Turn] = (), items: Mapping[str, int] | None = None
+        self, call: Call, turn: Turn, *, after: Request | None = None, items: Mapping[str, int] | None = None
     ) -> None:
         """Keeps an answer for clients that drop its thinking."""
         if self.ledger is not None:
             upstream = f"{call.provider}/{call.model}"
-            await self.ledger.remember(call.tenant.id, upstream, turn, after=after, items=items)
+            asked = after or Request()
+            *_, prefix = prefixes_of(asked) if after else (b"",)
+            await self.ledger.remember(
+                call.tenant.id, upstream, turn, after=asked.turns, items=items, prefix=prefix
+            )
 
     def configure(self, config: GatewayConfig) -> None:
         """Takes another configuration, from the next request on."""

@@ -84,7 +84,7 @@ async def _has_more(parts: Parts, call: Call, meant: Meant, request: Request) ->
     """Whether the ledger has thinking that this client dropped."""
     if parts.ledger is None or not any(map(_lacks_thinking, request.turns)):
         return False
-    _, notes = await parts.ledger.restore(call.tenant.id, meant.upstream, request)
+    _, notes = await parts.ledger.restore(call.tenant.id, meant.upstream, request, bound=meant.binds_prefix)
     return bool(notes)
 
 
@@ -232,7 +232,7 @@ class Passing:
         call.response_id = answer.turn.origin.response_id if answer.turn.origin else None
         origin = self._prepared.origin(call.response_id, time.time())
         turn = msgspec.structs.replace(answer.turn, origin=origin)
-        await self._parts.remember(call, turn, after=self._request.turns)
+        await self._parts.remember(call, turn, after=self._request)
 
     def _break_off(self, failure: Failure) -> bytes:
         """The end of a broken stream: what an encoder that had told the beginning would say."""

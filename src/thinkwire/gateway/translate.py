@@ -87,13 +87,16 @@ def _without_stream_options(request: Request) -> tuple[Request, Any]:
 def intent_for(meant: Meant, said: Intent) -> Intent:
     """What is asked of a model: the level in its configured or given name, else what the client said.
 
-    A model that thinks without being asked is asked to show it, so that it can be given back.
+    A model that thinks without being asked is asked to show it, so that it can be given back. A client that
+    wants to see thinking, and says no more, wants the model to think.
     """
     if meant.level is not None:
         return msgspec.structs.replace(meant.level, show=said.show, summary=said.summary)
-    if said.says_anything or not meant.thinks_unasked:
+    if said.says_anything:
         return said
-    return msgspec.structs.replace(said, level="auto")
+    if meant.thinks_unasked:
+        return msgspec.structs.replace(said, level="auto")
+    return msgspec.structs.replace(said, on=True) if said.show else said
 
 
 class Telling:

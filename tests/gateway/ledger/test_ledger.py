@@ -12,6 +12,7 @@ import pytest
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.ledger import Ledger, open_ledger
 from thinkwire.gateway.ledger import ledger as logic
+from thinkwire.gateway.ledger.matching import prefixes_of
 from thinkwire.messages import Block, Opaque, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Request
 
@@ -300,3 +301,23 @@ async def test_a_long_history_is_restored_at_once(ledger: Ledger) -> None:
     ]
     await asyncio.gather(*(ledger.remember("t", "u", turn) for turn in turns))
     assert (await restored(ledger, *turns))[0] == tuple(turns)
+
+
+async def test_thinking_that_is_bound_comes_back_only_behind_what_it_was_said_after(ledger: Ledger) -> None:
+    asked = Request(turns=(ASKED,), system=(Text("Be brief."),))
+    *_, prefix = prefixes_of(asked)
+    await ledger.remember("t", "anthropic/bound", LOOKED, after=asked.turns, prefix=prefix)
+    same = msgspec.structs.replace(dropped(ASKED, LOOKED, RESULT), system=asked.system)
+    request, _ = await ledger.restore("t", "anthropic/bound", same, bound=True)
+    assert request.turns[1].thinking == THOUGHT.text
+    other = msgspec.structs.replace(same, system=(Text("Be long."),))
+    request, notes = await ledger.restore("t", "anthropic/bound", other, bound=True)
+    assert (request.turns, notes) == (other.turns, ())
+    request, _ = await ledger.restore("t", "anthropic/bound", other)
+    assert request.turns[1].thinking == THOUGHT.text
+
+
+def test_prefixes_are_one_for_each_place_and_thinking_is_no_part_of_them() -> None:
+    whole, bare = Request(turns=(ASKED, LOOKED, RESULT)), dropped(ASKED, LOOKED, RESULT)
+    assert list(prefixes_of(whole)) == list(prefixes_of(bare))
+    assert len(set(prefixes_of(whole))) == 4

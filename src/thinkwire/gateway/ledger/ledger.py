@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, worth_keeping
+from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, prefixes_of, worth_keeping
 from thinkwire.gateway.ledger.restoring import Remembered, Restoring, lacking, native_items, references
 from thinkwire.gateway.ledger.shelf import Entry, Shelf, ShelfError, Stats
 from thinkwire.gateway.secret import Box, bound_to
@@ -50,12 +50,13 @@ class Ledger:
         *,
         after: Sequence[Turn] = (),
         items: Mapping[str, int] | None = None,
+        prefix: bytes = b"",
     ) -> bool:
         """Keeps an answer that has something to lose; whether it did. It is durable when this returns.
 
         `after` are the turns that it answers: they tell answers apart that have the same ids or words.
-        `items` are the ids that the client was given for thinking (`Sealer.items`). A store in trouble keeps
-        nothing, and that is logged.
+        `items` are the ids that the client was given for thinking (`Sealer.items`), `prefix` is the digest
+        of the whole request (`prefixes_of`). A store in trouble keeps nothing, and that is logged.
         """
         kept = worth_keeping(turn)
         if kept is None:
@@ -65,7 +66,9 @@ class Ledger:
             kept = msgspec.structs.replace(kept, origin=Origin(provider or None, model=model or None))
         known = {**native_items(kept), **(items or {})}
         try:
-            entry = self._entry(tenant, Remembered(kept, upstream, known), place_of(after, len(after)))
+            entry = self._entry(
+                tenant, Remembered(kept, upstream, known, prefix), place_of(after, len(after))
+            )
         except (UnicodeEncodeError, OverflowError, RecursionError):
             return False
         if len(entry.value) > TURN_LIMIT:
@@ -91,8 +94,12 @@ class Ledger:
     def _names(self, tenant: str, fact: Fact, place: bytes | None = None) -> list[bytes]:
         return self._box.names(tenant, *fact, *((b"after", place) if place else ()))
 
-    async def restore(self, tenant: str, upstream: str, request: Request) -> tuple[Request, tuple[Note, ...]]:
+    async def restore(
+        self, tenant: str, upstream: str, request: Request, *, bound: bool = False
+    ) -> tuple[Request, tuple[Note, ...]]:
         """The request with the thinking, seals and items that its client left out.
+
+        With `bound`, only where nothing has changed before it: the vendor would refuse it elsewhere.
 
         Where several remembered turns fit, one that the same upstream wrote is preferred. A store in trouble
         leaves the request as it is, and that is said.
@@ -114,8 +121,9 @@ class Ledger:
         if not known:
             return request, ()
         given = Restoring(upstream, known)
+        prefixes = list(prefixes_of(request)) if bound else []
         turns = tuple(
-            given.turn(turn, names[index]) if index in names else turn
+            given.turn(turn, names[index], prefixes[index] if bound else b"") if index in names else turn
             for index, turn in enumerate(request.turns)
         )
         request = msgspec.structs.replace(request, turns=given.references(turns, items))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -12,6 +13,7 @@ from thinkwire.events import merge_extras
 from thinkwire.gateway.carried import NOBODY, digest
 from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
+from thinkwire.request import Request, Tool
 
 Fact: TypeAlias = tuple[str, ...]
 """What a turn can be known by."""
@@ -36,6 +38,28 @@ def place_of(turns: Sequence[Turn], index: int) -> bytes | None:
         if turn.role == "user":
             return digest("\x1f".join(_told(turn.blocks)))
     return None
+
+
+def prefixes_of(request: Request) -> Iterator[bytes]:
+    """For each place between turns, a digest of all that stands before it but thinking: what a vendor may
+    bind a seal to. The last is that of the whole request.
+    """
+    summed = hashlib.sha256()
+    _add(summed, [text.text for text in request.system])
+    for tool in request.tools:
+        _add(
+            summed, [tool.name, _sorted(tool.schema).decode()] if isinstance(tool, Tool) else [str(tool.data)]
+        )
+    yield summed.digest()
+    for turn in request.turns:
+        called = [part for call in turn.tool_calls for part in (call.id, canonical(call.arguments))]
+        _add(summed, ["\x1e", turn.role, *_told(turn.blocks), *called])
+        yield summed.digest()
+
+
+def _add(summed: Any, said: list[str]) -> None:
+    for text in said:
+        summed.update(text.encode("utf-8", "surrogatepass") + b"\x1f")
 
 
 def _told(blocks: Sequence[Block]) -> Iterator[str]:

@@ -19,6 +19,8 @@ class Remembered(msgspec.Struct, frozen=True, array_like=True, omit_defaults=Tru
     turn: Turn
     upstream: str
     items: dict[str, int] = {}
+    prefix: bytes = b""
+    """Of what stood before it, where that was said."""
 
 
 def native_items(turn: Turn) -> dict[str, int]:
@@ -69,12 +71,17 @@ class Restoring:
         self._used: dict[int, set[int]] = {}
         self.count = 0
 
-    def turn(self, turn: Turn, names: Sequence[Sequence[bytes]]) -> Turn:
-        """The turn as the first that fits remembers it; of equally sure ones, the same upstream's first."""
+    def turn(self, turn: Turn, names: Sequence[Sequence[bytes]], prefix: bytes = b"") -> Turn:
+        """The turn as the first that fits remembers it; of equally sure ones, the same upstream's first.
+
+        With a prefix, only what was said after the same one fits.
+        """
         for group in names:
             found = [self._known[name] for name in group if name in self._known]
             for remembered in sorted(found, key=lambda known: known.upstream != self._upstream):
                 if turn.origin is not None and not _may_be(turn.origin, remembered.turn.origin):
+                    continue
+                if prefix and prefix != remembered.prefix:
                     continue
                 used = self._used.setdefault(id(remembered), set())
                 taken = len(used)
