@@ -2,6 +2,7 @@ PYTHON ?= python3
 UV_VERSION := 0.13.7
 BIN := .venv/bin
 NPM := $(CURDIR)/$(BIN)/npm
+CLIENT_CACHE ?= build/clients
 
 UV := .uv/uv-$(UV_VERSION)
 VENV := .venv/.synced
@@ -33,9 +34,9 @@ web-test: web ## types and unit tests of the pages
 test: setup web web-test ## run the tests in parallel, offline
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(ARGS)
 
-test-clients: setup ## real clients (Claude Code, Codex, Gemini CLI, opencode …) against the gateway; installs them first
-	export CLIENT_CACHE="$${CLIENT_CACHE:-$(CURDIR)/build/clients}"; mkdir -p "$$CLIENT_CACHE"; \
-	  $(BIN)/python -m tests.e2e.install && $(BIN)/pytest tests/e2e $(ARGS)
+test-clients: setup ## install real clients (some GB) and run them all against the gateway
+	-CLIENT_CACHE=$(CLIENT_CACHE) $(BIN)/python -m tests.e2e.install $(CLIENTS)
+	CLIENT_CACHE=$(CLIENT_CACHE) $(BIN)/pytest -n auto --dist worksteal tests/e2e $(ARGS)
 
 bench: setup ## measure the gateway and the library against peers (QUICK=1 for one short round)
 	$(BIN)/python -m bench.install

@@ -77,5 +77,5 @@ PARTS = {
     "pages": Part(_pages, "make web"),
     "tmux": Part(lambda: _program("tmux"), "make system-deps"),
     "recordings": Part(recordings_root, "set THINKWIRE_RECORDINGS"),
-    "clients": Part(clients_root, "set THINKWIRE_CLIENTS"),
+    "clients": Part(clients_root, "set THINKWIRE_CLIENTS, or make test-clients"),
 }

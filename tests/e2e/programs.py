@@ -83,7 +83,7 @@ class Program(NamedTuple):
     npm: tuple[str, ...] = ()
     pip: tuple[str, ...] = ()
     tool: str = "shell"
-    """What its model can call: a shell, `get_weather`, or nothing."""
+    """What its model can call: a shell, one that loses what a quick command says, `get_weather`, nothing."""
     choosy: tuple[str, ...] = ()
     """The wires on which it offers tools to models only that it knows by name."""
 

@@ -56,6 +56,7 @@ FOREIGN = {
 THOUGHT, ANSWER = "PONDER-7319", "SUNNY-7319"
 CALLS = {
     "shell": ("[[shell:echo CAPTURE-'OK'-7319]]", "CAPTURE-OK-7319"),
+    "slow shell": ("[[shell:echo CAPTURE-'OK'-7319; sleep 0.5]]", "CAPTURE-OK-7319"),
     "code": (
         "[[call:exec {"
         """"input": "text((await tools.exec_command({cmd: `echo CAPTURE-'OK'-7319`})).output)"}]]""",
