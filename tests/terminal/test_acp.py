@@ -16,8 +16,6 @@ from acp.exceptions import RequestError
 
 pytestmark = pytest.mark.anyio
 
-PROGRAM = "from thinkwire.cli.acp import acp; acp()"
-
 
 class Editor:
     """What an editor does with what it is told: it keeps it, and answers questions as it was told to."""
@@ -46,7 +44,7 @@ class Editor:
 
 @asynccontextmanager
 async def connected(*args: str) -> AsyncIterator[tuple[Any, Editor]]:
-    command = [sys.executable, "-c", PROGRAM, *args]
+    command = [sys.executable, "-m", "thinkwire", "acp", *args]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=2**20)
     editor = Editor()

@@ -16,7 +16,6 @@ from tests.support import need
 
 pytestmark = pytest.mark.e2e
 
-PROGRAM = "from thinkwire.cli.chat import chat; chat()"
 PATIENCE = 30.0
 EDIT = '[[think:Read.]] [[call:edit_file {"path":"poem.txt","old":"red","new":"white"}]] [[say:White.]]'
 
@@ -34,7 +33,7 @@ class Terminal:
         return done.stdout
 
     def start(self, *args: str) -> None:
-        command = shlex.join([sys.executable, "-c", PROGRAM, *args])
+        command = shlex.join([sys.executable, "-m", "thinkwire", "chat", *args])
         command = f"{command}; echo EXIT $?; exec sleep 60"
         names = [name for name in os.environ if name.startswith("THINKWIRE_") or name == "PYTHONPATH"]
         given = [part for name in names for part in ("-e", f"{name}={os.environ[name]}")]
