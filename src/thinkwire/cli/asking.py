@@ -14,7 +14,7 @@ import msgspec
 
 from thinkwire.cli.ask import EXIT, LAST, NO_KEY
 from thinkwire.cli.io import chunks, whole, write_json
-from thinkwire.cli.show import Printer, failed, tokens
+from thinkwire.cli.show import Printer, failed
 from thinkwire.client import Client
 from thinkwire.config import load_settings
 from thinkwire.errors import ConfigError
@@ -27,6 +27,7 @@ from thinkwire.session.beginning import first_model
 from thinkwire.session.behind import Behind
 from thinkwire.session.keeping import Keeper
 from thinkwire.session.tools import Spec, Toolbox
+from thinkwire.session.words import tokens
 from thinkwire.settings import Settings, parse_assignments, thinking_shown
 from thinkwire.store import open_store
 from thinkwire.store.ids import new_id
@@ -206,7 +207,7 @@ def _close(ended: TurnEnded) -> None:
     elif ended.ending == "lost":
         click.secho("error: the model thought and gave no answer", err=True, fg="red")
     if sys.stderr.isatty():
-        click.secho(tokens(ended.usage), err=True, dim=True)
+        click.secho(f"{tokens(ended.usage)} tokens", err=True, dim=True)
 
 
 def _code(ended: TurnEnded | None) -> int:

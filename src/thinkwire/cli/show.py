@@ -13,7 +13,7 @@ from thinkwire.errors import Failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Noted, Started
 from thinkwire.messages import Text, Thinking, ToolResult
 from thinkwire.session import Compacted, Happening, Remark, ToolEnded, ToolStarted, TurnEnded
-from thinkwire.usage import Usage
+from thinkwire.session.words import printable, what_failed, what_to_do
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _TICK = 0.1
@@ -92,11 +92,11 @@ class Printer:
         if kind is Text:
             self._spinner.stop()
             self._switch("answer")
-            click.echo(plain(text), nl=False)
+            click.echo(printable(text), nl=False)
         elif kind is Thinking and self._thinking:
             self._spinner.stop()
             self._switch("thinking")
-            click.secho(plain(text), nl=False, err=True, dim=True)
+            click.secho(printable(text), nl=False, err=True, dim=True)
         else:
             return
         self._at_line_start = text.endswith("\n")
@@ -116,7 +116,7 @@ class Printer:
     def _say(self, text: str) -> None:
         self._spinner.stop()
         self._close()
-        line = plain(text).replace("\n", " ")
+        line = printable(text).replace("\n", " ")
         click.secho(line if len(line) <= 300 else line[:299] + "…", err=True, dim=True)
         self._spinner.start()
 
@@ -135,48 +135,9 @@ def _aside(happening: Happening) -> str | None:
     return None
 
 
-def plain(text: str) -> str:
-    """Text that only prints: escape sequences and other controls are shown, not obeyed."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character in "\n\t" or not _controls(character) else f"\\x{ord(character):02x}"
-        for character in text
-    )
-
-
-def _controls(character: str) -> bool:
-    return ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0
-
-
 def failed(failure: Failure) -> str:
     """What went wrong, and what to do."""
-    who = f"{failure.provider}: " if failure.provider else ""
-    when = f" (again in {failure.retry_after:g} s)" if failure.retry_after else ""
-    todo = {
-        "fix_key": "Check the key: is it the right one, and may it do this?",
-        "retry": "Try again in a while.",
-        "fix_request": "The request must be changed.",
-        "report": "The provider broke its own rules; `thinkwire ask --json` shows what it said.",
-    }[failure.advice]
-    return f"{who}{failure.message}{when}\n{todo}"
-
-
-def tokens(usage: Usage | None) -> str:
-    """`235 in + 40 out + 314 thinking = 589 tokens`; what nobody told is `?`."""
-    if usage is None:
-        return "? tokens"
-    parts = (
-        (usage.input_total, "in"),
-        (usage.output_visible if usage.output_visible is not None else usage.output_total, "out"),
-        (usage.output_reasoning, "thinking"),
-    )
-    told = " + ".join(f"{_count(count)} {name}" for count, name in parts)
-    return f"{told} = {_count(usage.total)} tokens"
-
-
-def _count(count: int | None) -> str:
-    return "?" if count is None else f"{count:,}"
+    return f"{what_failed(failure)}\n{what_to_do(failure)}"
 
 
 def _first_line(result: ToolResult) -> str:

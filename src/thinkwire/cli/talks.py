@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from thinkwire.cli.io import designed_errors, write_json, write_notes
-from thinkwire.cli.show import plain
+from thinkwire.session.words import printable
 
 if TYPE_CHECKING:
     from thinkwire.store import ConversationRow, Store
@@ -72,7 +72,7 @@ def list_talks(limit: int, deleted: bool, as_json: bool) -> None:
             click.echo('Nothing yet. Begin with: thinkwire ask "your question"', err=True)
         for row in rows:
             day = datetime.datetime.fromtimestamp(row.updated).strftime("%Y-%m-%d %H:%M")
-            words = plain(row.title or row.preview or "(empty)").replace("\n", " ")
+            words = printable(row.title or row.preview or "(empty)").replace("\n", " ")
             click.echo(f"{row.id}  {day}  {row.count:>4}  {(row.model or '?')[:28]:<28}  {words[:60]}")
 
 
@@ -90,7 +90,7 @@ def search(words: tuple[str, ...], limit: int, thinking: bool, as_json: bool) ->
             if as_json:
                 write_json(hit)
             else:
-                snippet = plain(hit.snippet).replace("\n", " ")
+                snippet = printable(hit.snippet).replace("\n", " ")
                 click.echo(f"{hit.conversation_id}  {snippet}")
         if not hits:
             sys.exit(1)
