@@ -7,7 +7,7 @@ import pytest
 from thinkwire.catalog import default_catalog
 from thinkwire.client import Client
 from thinkwire.errors import ConfigError
-from thinkwire.providers import default_providers
+from thinkwire.providers import Provider, default_providers
 from thinkwire.providers.routes import ways
 from thinkwire.reasoning import Intent
 from thinkwire.routing import Routed, choose_route, wants_thinking
@@ -93,3 +93,12 @@ async def test_a_missing_key_names_the_variable_and_nothing_else_is_tried(
 )
 def test_thinking_is_wanted_when_asked_for_or_unasked(intent: Intent | None, name: str, wants: bool) -> None:
     assert wants_thinking(intent, name) is wants
+
+
+@pytest.mark.parametrize(
+    "provider", [each for each in PROVIDERS.values() if each.first], ids=lambda each: each.name
+)
+def test_the_model_to_begin_with_is_one_that_is_known(provider: Provider) -> None:
+    found = default_catalog().find(provider.name, provider.first or "")
+    assert found is not None
+    assert found.by == "exact"

@@ -16,7 +16,7 @@ from thinkwire.cli.transcripts import read_file, write_file
 from thinkwire.errors import ConfigError
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Conversation
-from thinkwire.providers import Provider
+from thinkwire.providers import Provider, default_providers
 from thinkwire.providers.encoding import encode_for
 from thinkwire.reasoning.names import parse_name
 from thinkwire.reasoning.spoken import read_intent
@@ -27,12 +27,12 @@ from thinkwire.replay.findings import Finding, Severity
 from thinkwire.request import Request
 from thinkwire.transcripts import Imported
 
-EVERYBODY = (
-    *("anthropic/claude-opus-5-5", "openai/gpt-5.6-terra", "google/gemini-3.8-flash", "xai/grok-4.6"),
-    *("openrouter/anthropic/claude-opus-5", "qwen/qwen3.7-max", "minimax/MiniMax-M3"),
-    *("deepseek/deepseek-v4-pro", "moonshot/kimi-k3"),
+_ASKED = (
+    *("anthropic", "openai", "google", "xai", "openrouter"),
+    *("qwen", "minimax", "deepseek", "moonshot"),
 )
-"""Whom a conversation is examined for when nobody is named: one model of each provider."""
+EVERYBODY = tuple(f"{name}/{default_providers()[name].first}" for name in _ASKED)
+"""Whom a conversation is examined for when nobody is named: the first model of each of these providers."""
 
 _COLUMNS = ("turn", "block", "how bad", "what", "mend")
 _VERDICTS: tuple[tuple[Severity, str], ...] = (

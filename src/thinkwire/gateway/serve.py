@@ -27,6 +27,7 @@ from thinkwire.gateway.logs import set_up
 from thinkwire.gateway.outlet import Receive, Send
 from thinkwire.gateway.parts import new_client, open_parts
 from thinkwire.gateway.watcher import Watcher
+from thinkwire.providers import default_providers
 
 VARIABLE = "THINKWIRE_SERVE"
 """Tells a worker process what its parent was told."""
@@ -102,7 +103,10 @@ def warm_up() -> None:
     import_module("aiohttp")
     for name in dialects.NAMES:
         dialects.get(name)
-    has_price("anthropic", "claude-opus-5")
+    for provider in default_providers().values():
+        if provider.first:
+            has_price(provider.name, provider.first)
+            break
 
 
 @contextlib.asynccontextmanager
