@@ -3,6 +3,7 @@ UV_VERSION := 0.13.7
 BIN := .venv/bin
 NPM := $(CURDIR)/$(BIN)/npm
 CLIENT_CACHE ?= build/clients
+SCREENS := tests/web_e2e tests/terminal/test_tmux.py
 
 UV := .uv/uv-$(UV_VERSION)
 VENV := .venv/.synced
@@ -11,7 +12,7 @@ JS := tests/js/node_modules/.package-lock.json
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients
+.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients test-e2e
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +32,11 @@ web-dev: web ## the pages with live reload, on simulators
 web-test: web ## types and unit tests of the pages
 	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) run types && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) test
 
-test: setup web web-test ## run the tests in parallel, offline
-	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(ARGS)
+test: setup web web-test ## run the tests in parallel, offline; those that drive a screen are in test-e2e
+	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(SCREENS:%=--ignore=%) $(ARGS)
+
+test-e2e: setup web ## drive the web app in Chromium and the terminal in tmux, one after the other
+	$(BIN)/pytest $(SCREENS) $(ARGS)
 
 test-clients: setup ## install real clients (some GB) and run them all against the gateway
 	-CLIENT_CACHE=$(CLIENT_CACHE) $(BIN)/python -m tests.e2e.install $(CLIENTS)
