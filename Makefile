@@ -12,7 +12,7 @@ JS := tests/js/node_modules/.package-lock.json
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients test-e2e
+.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients test-screens
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,10 @@ web-dev: web ## the pages with live reload, on simulators
 web-test: web ## types and unit tests of the pages
 	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) run types && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) test
 
-test: setup web web-test ## run the tests in parallel, offline; those that drive a screen are in test-e2e
+test: setup web web-test ## run the tests in parallel, offline; those that drive a screen are in test-screens
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(SCREENS:%=--ignore=%) $(ARGS)
 
-test-e2e: setup web ## drive the web app in Chromium and the terminal in tmux, one after the other
+test-screens: setup web ## drive the web app in Chromium and the terminal in tmux, one after the other
 	$(BIN)/pytest $(SCREENS) $(ARGS)
 
 test-clients: setup ## install real clients (some GB) and run them all against the gateway
