@@ -4,7 +4,6 @@ that anybody waits for, so that the same request makes the same calls on every m
 
 from __future__ import annotations
 
-import asyncio
 import cProfile
 import logging
 import pstats
@@ -18,6 +17,7 @@ from thinkwire.client import Client
 from thinkwire.gateway.app import Gateway
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.parts import open_parts
+from thinkwire.gateway.visit import EXTENSION
 
 WAYS = {
     "messages→messages": ("messages", "claude-opus-5"),
@@ -47,7 +47,15 @@ class ScriptedReply:
     async def read(self) -> bytes:
         return b"".join(self._pieces)
 
+    async def pour(self, sink: Any, **how: object) -> None:
+        while self._pieces and sink.take(self._pieces.pop(0)):
+            if sink.congested:
+                await sink.drained()
+
     async def drain(self) -> None:
+        pass
+
+    def close(self) -> None:
         pass
 
 
@@ -57,18 +65,14 @@ class ScriptedHttp:
     def __init__(self, events: int = 0) -> None:
         self.events = events
 
-    @asynccontextmanager
-    async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, **how: object
-    ) -> AsyncIterator[ScriptedReply]:
+    async def ask(self, url: str, headers: Mapping[str, str], body: bytes, **how: object) -> ScriptedReply:
         answer = wire.answer_for(url.partition("?")[0])
         assert answer is not None
         if not self.events:
-            yield ScriptedReply([answer.whole], "application/json")
-            return
+            return ScriptedReply([answer.whole], "application/json")
         deltas = [answer.deltas[n % len(answer.deltas)] for n in range(self.events)]
         groups = [b"".join(deltas[n : n + EVENTS_PER_READ]) for n in range(0, self.events, EVENTS_PER_READ)]
-        yield ScriptedReply([answer.head, *groups, answer.tail], "text/event-stream")
+        return ScriptedReply([answer.head, *groups, answer.tail], "text/event-stream")
 
     async def aclose(self) -> None:
         pass
@@ -97,22 +101,42 @@ class Inside:
             "headers": [*head, (b"content-length", str(len(body)).encode())],
             "server": ("127.0.0.1", 4141),
         }
-        asked, told = [body], bytearray()
-        for_ever: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        visit = ScriptedVisit(body)
+        scope["extensions"] = {EXTENSION: visit}
+        await self._gateway(scope, _nothing, _nothing)
+        assert visit.status == 200, f"{route}: status {visit.status}"
+        return bytes(visit.told)
 
-        async def receive() -> dict[str, Any]:
-            if asked:
-                return {"type": "http.request", "body": asked.pop(), "more_body": False}
-            await for_ever
-            return {"type": "http.disconnect"}
 
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.start" and message["status"] != 200:
-                raise AssertionError(f"{route}: status {message['status']}")
-            told.extend(message.get("body", b""))
+async def _nothing(*_: Any) -> Any:
+    raise AssertionError("the direct way was not taken")
 
-        await self._gateway(scope, receive, send)
-        return bytes(told)
+
+class ScriptedVisit:
+    """Stands where the server's line is."""
+
+    on_left: Any = None
+    congested = False
+    status = 0
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self.told = bytearray()
+
+    def taken(self) -> bytes:
+        return self._body
+
+    def begin(self, status: int, headers: Any) -> None:
+        self.status = status
+
+    def write(self, data: bytes) -> None:
+        self.told += data
+
+    end = write
+
+    def whole(self, status: int, headers: Any, body: bytes) -> None:
+        self.status = status
+        self.told += body
 
 
 @asynccontextmanager

@@ -15,8 +15,8 @@ import msgspec
 from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
-from thinkwire.errors import Failure
-from thinkwire.events import Answer, Collector, Event, Failed, Noted, Started
+from thinkwire.errors import Failure, ProviderError
+from thinkwire.events import Answer, Collector, Event, Failed
 from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import dump, parse_object
 from thinkwire.lessons import LessonBook, default_book
@@ -29,7 +29,16 @@ from thinkwire.reasoning.resolve import Circumstances
 from thinkwire.replay import ReplaySettings
 from thinkwire.request import Request, Tool
 from thinkwire.routing import choose_route, wants_thinking
-from thinkwire.sending import Attempt, Batch, about_seals, read_batches, worth_waiting
+from thinkwire.sending import (
+    Attempt,
+    Batch,
+    Hearer,
+    Pouring,
+    about_seals,
+    read_batches,
+    read_whole,
+    worth_waiting,
+)
 from thinkwire.settings.overrides import ModelOverrides
 
 Said: TypeAlias = str | Conversation | Sequence[Turn]
@@ -179,27 +188,74 @@ class Client:
 
         Tried again where that can help and nothing has been told yet. `watch` sees what goes out.
         """
-        notes: list[Note] = []
-        tries = 0
+        tries = Tries(asking)
         while True:
-            prepared = prepare(asking, time.time())
-            if watch is not None:
-                watch(prepared)
-            attempt = Attempt()
-            async with aclosing(attempt.told(self._try(prepared, notes, asking.until))) as batches:
+            attempt = self._attempt(tries, watch)
+            async with aclosing(self._try(attempt, tries)) as batches:
                 async for batch in batches:
                     yield batch
             if attempt.failure is None:
                 return
-            failure = msgspec.structs.replace(attempt.failure, provider=prepared.provider.name)
-            recovered = None if attempt.began else self._recovery(asking, prepared, failure, notes)
-            if recovered is not None:
-                asking = recovered
-            elif not attempt.began and tries < self._retries and await worth_waiting(failure, tries, asking):
-                tries += 1
-            else:
-                yield [Failed(failure, attempt.usage)]
+            if not await self._again(tries, attempt):
+                yield [Failed(_by(attempt), attempt.usage)]
                 return
+
+    async def tell(
+        self, asking: Asking, hearer: Hearer, *, watch: Callable[[Prepared], None] | None = None
+    ) -> None:
+        """As `answer`, but every batch goes to `hearer` in the moment in which it comes, without a task
+        having to wake for it.
+        """
+        tries = Tries(asking)
+        while True:
+            attempt = self._attempt(tries, watch)
+            try:
+                await self._pour(attempt, tries, hearer)
+            except ProviderError as error:
+                attempt.failed(error.failure)
+            if attempt.failure is None:
+                return
+            if not await self._again(tries, attempt):
+                hearer.hear([Failed(_by(attempt), attempt.usage)])
+                return
+
+    def _attempt(self, tries: Tries, watch: Callable[[Prepared], None] | None) -> Attempt:
+        prepared = prepare(tries.asking, time.time())
+        if watch is not None:
+            watch(prepared)
+        return Attempt(prepared, tries.notes)
+
+    async def _again(self, tries: Tries, attempt: Attempt) -> bool:
+        """Whether another try may do better, and then what it asks; waits where waiting helps."""
+        if attempt.began:
+            return False
+        failure = _by(attempt)
+        recovered = self._recovery(tries.asking, attempt.prepared, failure, tries.notes)
+        if recovered is not None:
+            tries.asking = recovered
+            return True
+        if tries.count >= self._retries or not await worth_waiting(failure, tries.count, tries.asking):
+            return False
+        tries.count += 1
+        return True
+
+    async def _pour(self, attempt: Attempt, tries: Tries, hearer: Hearer) -> None:
+        prepared = attempt.prepared
+        reply = await self.ask(prepared, dump(prepared.body), until=tries.asking.until)
+        try:
+            if reply.status >= 400:
+                attempt.failed(await _refusal(prepared, reply))
+            elif prepared.streamed:
+                pouring = Pouring(attempt, hearer)
+                await reply.pour(pouring)
+                pouring.close()
+                if attempt.failure is None:
+                    await hearer.finish()
+                    await reply.drain()
+            elif told := attempt.heard_whole(read_whole(prepared, await reply.read())):
+                hearer.hear_whole(told)
+        finally:
+            reply.close()
 
     async def count_tokens(self, asking: Asking) -> int | None:
         """The vendor's own count of a request's input; None where the vendor has none to give."""
@@ -214,33 +270,40 @@ class Client:
         tokens = told.get("input_tokens", told.get("totalTokens"))
         return tokens if isinstance(tokens, int) else None
 
-    async def _try(
-        self, prepared: Prepared, notes: list[Note], until: float | None
-    ) -> AsyncGenerator[Batch, None]:
-        async with self.send(prepared, dump(prepared.body), until=until) as reply:
-            if reply.status >= 400:
-                failure = prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
-                yield [Failed(failure)]
-                return
-            unsaid = [Noted(note) for note in (*notes, *prepared.notes)]
-            async with aclosing(read_batches(prepared, reply)) as batches:
-                async for batch in batches:
-                    if batch and type(batch[0]) is Started:
-                        started = batch[0]
-                        origin = prepared.origin(started.id, time.time())
-                        batch = [msgspec.structs.replace(started, origin=origin), *unsaid, *batch[1:]]
-                    yield batch
+    async def _try(self, attempt: Attempt, tries: Tries) -> AsyncGenerator[Batch, None]:
+        prepared = attempt.prepared
+        try:
+            async with self.send(prepared, dump(prepared.body), until=tries.asking.until) as reply:
+                if reply.status >= 400:
+                    attempt.failed(await _refusal(prepared, reply))
+                    return
+                async with aclosing(read_batches(attempt, reply)) as batches:
+                    async for batch in batches:
+                        yield batch
+        except ProviderError as error:
+            attempt.failed(error.failure)
+
+    async def ask(
+        self, prepared: Prepared, body: bytes, *, headers: Mapping[str, str] = {}, until: float | None = None
+    ) -> AnyReply:
+        """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
+        Whoever gets it closes it.
+        """
+        provider = prepared.provider
+        key = self._key(provider)
+        told = {"content-type": "application/json", **headers, **prepared.headers, **_auth(provider, key)}
+        return await self._http.ask(prepared.url, told, body, until=until, secret=key)
 
     @asynccontextmanager
     async def send(
         self, prepared: Prepared, body: bytes, *, headers: Mapping[str, str] = {}, until: float | None = None
     ) -> AsyncIterator[AnyReply]:
-        """The bare reply to a prepared request, with the key of its provider; nothing is tried again."""
-        told = {"content-type": "application/json", **headers, **prepared.headers}
-        told |= self._auth(prepared.provider)
-        secret = self._key(prepared.provider)
-        async with self._http.post(prepared.url, told, body, until=until, secret=secret) as reply:
+        """As `ask`, closed at the end of the block."""
+        reply = await self.ask(prepared, body, headers=headers, until=until)
+        try:
             yield reply
+        finally:
+            reply.close()
 
     def _recovery(
         self, asking: Asking, prepared: Prepared, failure: Failure, notes: list[Note]
@@ -264,18 +327,37 @@ class Client:
             return msgspec.structs.replace(asking, replay=without, recovered=True)
         return None
 
-    def _auth(self, provider: Provider) -> dict[str, str]:
-        key = self._key(provider)
-        if provider.auth == "none" and key is None:
-            return {}
-        if not key:
-            raise missing_key(provider)
-        if provider.auth in ("bearer", "none"):
-            return {"authorization": f"Bearer {key}"}
-        return {provider.auth: key}
-
     def _key(self, provider: Provider) -> str | None:
         return self._keys.get(provider.name) or find_key(provider)
+
+
+class Tries:
+    """What is asked, and what the tries so far have taught."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+        self.count = 0
+        self.notes: list[Note] = []
+
+
+def _by(attempt: Attempt) -> Failure:
+    """The failure of a try, and whose it is."""
+    assert attempt.failure is not None
+    return msgspec.structs.replace(attempt.failure, provider=attempt.prepared.provider.name)
+
+
+async def _refusal(prepared: Prepared, reply: AnyReply) -> Failure:
+    return prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
+
+
+def _auth(provider: Provider, key: str | None) -> dict[str, str]:
+    if provider.auth == "none" and key is None:
+        return {}
+    if not key:
+        raise missing_key(provider)
+    if provider.auth in ("bearer", "none"):
+        return {"authorization": f"Bearer {key}"}
+    return {provider.auth: key}
 
 
 def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Request:

@@ -7,12 +7,14 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from thinkwire.errors import Failure
+from thinkwire.connection import Sink
+from thinkwire.errors import Failure, ProviderError
 from thinkwire.lean import LeanHttp, LeanReply
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ _GOODBYE = 0.25
 
 _LONG = 16
 """Letters of a key that cannot be a word of an answer."""
+
+
+_new: ContextVar[bool] = ContextVar("new connection", default=False)
+"""Whether the request that is being sent got a connection of its own, or one that was kept."""
 
 
 class Timeouts(msgspec.Struct, frozen=True):
@@ -62,17 +68,41 @@ class Reply:
         self.fell_silent = False
 
     async def chunks(self) -> AsyncIterator[bytes]:
+        import aiohttp
+
         loop = asyncio.get_running_loop()
         pieces = self._response.content.iter_any()
         while True:
             alarm = loop.call_at(min(loop.time() + self._patience, self._until), self._hang_up)
             try:
                 piece = await anext(pieces, None)
+            except (TimeoutError, aiohttp.ClientError) as error:
+                raise self._failure(error) from None
             finally:
                 alarm.cancel()
             if piece is None:
                 return
             yield piece
+
+    async def pour(self, sink: Sink, *, patience: float | None = None) -> None:
+        """Gives every piece to `sink` as soon as it comes, to the end or until it wants no more."""
+        if patience is not None:
+            self._patience = patience
+        async for piece in self.chunks():
+            wanted = sink.take(piece)
+            if sink.congested:
+                await sink.drained()
+            if not wanted:
+                return
+
+    def close(self) -> None:
+        """Lets the connection go: to serve again if the answer is over, else for good."""
+        self._response.release() if self._response.content.at_eof() else self._response.close()
+
+    def _failure(self, error: Exception) -> ProviderError:
+        if self.fell_silent or isinstance(error, TimeoutError):
+            return Failure("timed_out", _words(error, "the answer fell silent")).as_error()
+        return Failure("connection_lost", _words(error, "the connection failed")).as_error()
 
     async def read(self) -> bytes:
         """The whole body, without the key that it may repeat."""
@@ -81,10 +111,8 @@ class Reply:
 
     async def drain(self) -> None:
         """Reads the few bytes after an answer's end, so that its connection can serve the next one."""
-        import aiohttp
-
         self._patience = _GOODBYE
-        with contextlib.suppress(aiohttp.ClientError):
+        with contextlib.suppress(ProviderError):
             async for _ in self.chunks():
                 pass
 
@@ -101,8 +129,7 @@ class Http:
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
 
-    @asynccontextmanager
-    async def post(
+    async def ask(
         self,
         url: str,
         headers: Mapping[str, str],
@@ -110,28 +137,34 @@ class Http:
         *,
         until: float | None = None,
         secret: str | None = None,
-    ) -> AsyncIterator[Reply]:
-        """The reply to one request. Leaving the block early closes the connection; so does `until`, a time
-        on the loop's clock by which everything must be over.
+    ) -> Reply:
+        """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
+        which everything must be over.
         """
         import aiohttp
 
         session = self._open()
-        reply: Reply | None = None
         try:
             async with asyncio.timeout_at(until):
-                response = await session.post(url, data=body, headers=headers, allow_redirects=False)
-            async with response:
-                reply = Reply(response, self._timeouts.idle, until, secret=(secret or "").encode())
-                yield reply
+                response = await _asked(session, url, headers, body)
         except TimeoutError as error:
             raise Failure(
                 "timed_out", _words(error, "the provider did not answer in time")
             ).as_error() from None
         except aiohttp.ClientError as error:
-            if reply is not None and reply.fell_silent:
-                raise Failure("timed_out", _words(error, "the answer fell silent")).as_error() from None
             raise Failure("connection_lost", _words(error, "the connection failed")).as_error() from None
+        return Reply(response, self._timeouts.idle, until, secret=(secret or "").encode())
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, **how: Any
+    ) -> AsyncIterator[Reply]:
+        """The reply to one request. Leaving the block early closes the connection."""
+        reply = await self.ask(url, headers, body, **how)
+        try:
+            yield reply
+        finally:
+            reply.close()
 
     async def aclose(self) -> None:
         if self._session is not None:
@@ -144,7 +177,7 @@ class Http:
         if self._session is None or self._session.closed:
             times = self._timeouts
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections),
+                connector=_connector(self._connections),
                 timeout=aiohttp.ClientTimeout(
                     total=None,
                     sock_connect=times.connect,
@@ -156,6 +189,35 @@ class Http:
         return self._session
 
 
+async def _asked(
+    session: aiohttp.ClientSession, url: str, headers: Mapping[str, str], body: bytes
+) -> aiohttp.ClientResponse:
+    """A kept connection that was closed before it brought an answer was closed for idleness: the server did
+    not hear the request. It is sent once more.
+    """
+    import aiohttp
+
+    _new.set(False)
+    try:
+        return await session.post(url, data=body, headers=headers, allow_redirects=False)
+    except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientConnectionResetError):
+        if _new.get():
+            raise
+        return await session.post(url, data=body, headers=headers, allow_redirects=False)
+
+
+def _connector(limit: int) -> aiohttp.TCPConnector:
+    """Connections that say when they are new."""
+    import aiohttp
+
+    class Telling(aiohttp.TCPConnector):
+        async def _create_connection(self, *what: Any, **how: Any) -> Any:
+            _new.set(True)
+            return await super()._create_connection(*what, **how)
+
+    return Telling(limit=limit)
+
+
 def _has_proxy() -> bool:
     """Whether the environment names a proxy; looking for one at every request costs more than it seems."""
     return any(os.environ.get(name) or os.environ.get(name.lower()) for name in _PROXIES)
@@ -165,9 +227,9 @@ AnyReply: TypeAlias = Reply | LeanReply
 
 
 def open_http(timeouts: Timeouts | None = None, *, connections: int = 100) -> Http | LeanHttp:
-    """The usual way to the network, or the lean one where that is asked for and will do."""
-    wanted = os.environ.get("THINKWIRE_LEAN") == "1"
-    if not wanted or _has_proxy() or find_spec("httptools") is None:
+    """The lean way to the network; the other one behind a proxy, or where THINKWIRE_LEAN=0 asks for it."""
+    unwanted = os.environ.get("THINKWIRE_LEAN") == "0"
+    if unwanted or _has_proxy() or find_spec("httptools") is None:
         return Http(timeouts, connections=connections)
     times = timeouts or Timeouts()
     return LeanHttp(

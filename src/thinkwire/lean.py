@@ -1,41 +1,28 @@
-"""Lean connections: POST over HTTP/1.1 on bare asyncio, parsed by `httptools`, kept open between requests.
+"""Lean connections: POST over HTTP/1.1 on bare asyncio, kept open between requests.
 
-It knows no proxies. `thinkwire.http` uses it when THINKWIRE_LEAN=1 asks for it, none is needed and
-`httptools` is installed; whether it becomes the usual way is for measurements on a quiet machine to say.
+It knows no proxies: `thinkwire.http` uses it where none is named and `httptools` is installed, and aiohttp
+otherwise.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-import zlib
-from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from thinkwire.connection import Connection, Late, Lost, Sink
 from thinkwire.errors import ConfigError, Failure, ProviderError
-from thinkwire.wire.packed import unpacker
 
 _GOODBYE = 0.25
 """Seconds that the bytes after an answer's end are waited for."""
 _KEPT = 15.0
 """Seconds that an idle connection is trusted; servers close theirs sooner or later without a word."""
-_MOST_WAITING = 256 * 1024
-"""Bytes that may lie unread before the provider is made to wait."""
-_LARGEST_HEAD = 256 * 1024
 _LONG = 16
 """Letters from which a key is hidden where an answer repeats it."""
-
-
-class _Lost(Exception):
-    """The connection broke."""
-
-
-class _Late(Exception):
-    """What was waited for did not come in time."""
 
 
 class Place(NamedTuple):
@@ -76,191 +63,17 @@ def _request(place: Place, headers: Mapping[str, str], body: bytes) -> bytes:
     return head.encode("latin-1", "replace") + body
 
 
-class Connection(asyncio.Protocol):
-    """One connection: one request at a time, its answer in pieces as the network brings them."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.Transport | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._due = float("inf")
-        self._error: Exception | None = None
-        self.idle_since = 0.0
-        self._begin()
-
-    def _begin(self) -> None:
-        """Ready for another answer."""
-        from httptools import HttpResponseParser
-
-        self._parser: Any = HttpResponseParser(self)
-        self.status = 0
-        self.headers: dict[str, str] = {}
-        self._pieces: deque[bytes] = deque()
-        self._waiting = 0
-        self._head_seen = 0
-        self.begun = False
-        self.over = False
-        self._unpack: Any = None
-        self._paused = False
-
-    async def ask(self, data: bytes, patience: float, until: float) -> None:
-        """Sends a request and waits for the head of its answer."""
-        if self._transport is None or self._transport.is_closing():
-            raise _Lost
-        self._begin()
-        self._transport.write(data)
-        while not self.begun:
-            await self._wait(patience, until)
-
-    async def piece(self, patience: float, until: float) -> bytes:
-        """What has come since the last one; empty at the end of the answer."""
-        while not self._pieces:
-            if self.over:
-                return b""
-            await self._wait(patience, until)
-        joined = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        self._waiting = 0
-        if self._paused and self._transport is not None and not self._transport.is_closing():
-            self._paused = False
-            self._transport.resume_reading()
-        return joined
-
-    async def _wait(self, patience: float, until: float) -> None:
-        if self._error is not None:
-            raise self._error
-        self._due = min(self._loop.time() + patience, until)
-        if self._timer is None or self._timer.when() > self._due:
-            self._arm()
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-            self._due = float("inf")
-
-    def _arm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_at(self._due, self._look)
-
-    def _look(self) -> None:
-        """The one timer looks whether it is late, so that a piece in time costs none."""
-        self._timer = None
-        if self._due == float("inf"):
-            return
-        if self._loop.time() < self._due:
-            self._arm()
-        else:
-            self._fail(_Late())
-
-    def _fail(self, error: Exception) -> None:
-        self._error = self._error or error
-        self.close()
-        self._wake()
-
-    def _wake(self) -> None:
-        self._due = float("inf")
-        if self._waiter is not None and not self._waiter.done():
-            if self._error is not None and not self._pieces and not self.over:
-                self._waiter.set_exception(self._error)
-            else:
-                self._waiter.set_result(None)
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._transport is not None:
-            self._transport.abort()
-
-    @property
-    def reusable(self) -> bool:
-        """Whether another request may be sent here: the answer is over, and both sides agree to go on."""
-        kept = self.over and self._error is None and self._transport is not None
-        return kept and not self._transport.is_closing() and self._keeps  # type: ignore[union-attr]
-
-    # What the transport tells.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment]
-
-    def data_received(self, data: bytes) -> None:
-        from httptools import HttpParserError, HttpParserUpgrade
-
-        if self.over or not self._count_head(data):
-            self._fail(_Lost())
-            return
-        try:
-            self._parser.feed_data(data)
-        except (HttpParserError, HttpParserUpgrade, zlib.error):
-            self._fail(_Lost())
-            return
-        if self._waiting > _MOST_WAITING and not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
-        if self._pieces or self.begun:
-            self._wake()
-
-    def _count_head(self, data: bytes) -> bool:
-        self._head_seen += len(data)
-        return self.begun or self._head_seen <= _LARGEST_HEAD
-
-    def eof_received(self) -> bool:
-        return False
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if self.begun and not self.over and error is None and self._error is None and not self._framed:
-            self.over, self._keeps = True, False
-        self._error = self._error or _Lost()
-        self._wake()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    # What the parser tells.
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        key = name.decode("latin-1").lower()
-        told = value.decode("latin-1")
-        self.headers[key] = f"{self.headers[key]}, {told}" if key in self.headers else told
-
-    def on_headers_complete(self) -> None:
-        self.status = self._parser.get_status_code()
-        if 100 <= self.status < 200:
-            self.headers = {}
-            return
-        headers = self.headers
-        self._framed = (
-            "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower()
-        )
-        self._unpack = unpacker(headers.get("content-encoding", ""))
-        self.begun = True
-
-    def on_body(self, body: bytes) -> None:
-        if self._unpack is not None:
-            body = self._unpack(body)
-        if body:
-            self._waiting += len(body)
-            self._pieces.append(body)
-
-    def on_message_complete(self) -> None:
-        if self.begun:
-            self.over = True
-            self._keeps = self._parser.should_keep_alive()
-
-    _framed = False
-    _keeps = False
-
-
 class LeanReply:
     """The head of an answer, and its body as it comes; as `thinkwire.http.Reply`."""
 
-    def __init__(self, connection: Connection, patience: float, until: float, *, secret: bytes = b"") -> None:
+    def __init__(
+        self, http: LeanHttp, place: Place, connection: Connection, until: float, *, secret: bytes = b""
+    ) -> None:
+        self._http = http
+        self._place = place
         self._secret = secret
-        self._connection = connection
-        self._patience = patience
+        self._connection: Connection | None = connection
+        self._patience = http.idle
         self._until = until
         self.status = connection.status
         self.headers: Mapping[str, str] = connection.headers
@@ -272,27 +85,59 @@ class LeanReply:
 
     async def read(self) -> bytes:
         """The whole body, without the key that it may repeat."""
-        pieces = []
-        while piece := await self._piece():
-            pieces.append(piece)
-        body = b"".join(pieces)
+        body = await self._piece()
+        if body:
+            pieces = [body]
+            while piece := await self._piece():
+                pieces.append(piece)
+            body = body if len(pieces) == 1 else b"".join(pieces)
         return body.replace(self._secret, b"[hidden]") if len(self._secret) >= _LONG else body
+
+    async def pour(self, sink: Sink, *, patience: float | None = None) -> None:
+        """Gives every piece to `sink` as soon as it comes, to the end or until it wants no more."""
+        connection = self._open
+        wait = self._patience if patience is None else patience
+        try:
+            while True:
+                await connection.pour(sink, wait, self._until)
+                if not sink.congested:
+                    return
+                await sink.drained()
+        except (Late, Lost) as error:
+            raise self._failure(error) from None
 
     async def drain(self) -> None:
         """Reads the few bytes after an answer's end, so that its connection can serve the next one."""
+        if self._connection is None or self._connection.over:
+            return
         self._patience = _GOODBYE
         with suppress(ProviderError):
             while await self._piece():
                 pass
 
+    def close(self) -> None:
+        """Lets the connection go: to serve again if the answer is over, else for good."""
+        if self._connection is not None:
+            self._http.finish(self._place, self._connection)
+            self._connection = None
+
+    @property
+    def _open(self) -> Connection:
+        if self._connection is None:
+            raise Failure("connection_lost", "the answer was let go").as_error()
+        return self._connection
+
     async def _piece(self) -> bytes:
         try:
-            return await self._connection.piece(self._patience, self._until)
-        except _Late:
+            return await self._open.piece(self._patience, self._until)
+        except (Late, Lost) as error:
+            raise self._failure(error) from None
+
+    def _failure(self, error: Exception) -> ProviderError:
+        if isinstance(error, Late):
             self.fell_silent = True
-            raise Failure("timed_out", "the answer fell silent").as_error() from None
-        except _Lost:
-            raise Failure("connection_lost", "the connection failed in the answer").as_error() from None
+            return Failure("timed_out", "the answer fell silent").as_error()
+        return Failure("connection_lost", "the connection failed in the answer").as_error()
 
 
 class LeanHttp:
@@ -301,13 +146,12 @@ class LeanHttp:
     def __init__(
         self, *, connect: float = 10, first_byte: float = 600, idle: float = 300, connections: int = 100
     ):
-        self._connect, self._first_byte, self._idle = connect, first_byte, idle
+        self._connect, self._first_byte, self.idle = connect, first_byte, idle
         self._most = connections
         self._free: dict[tuple[bool, str, int], list[Connection]] = {}
         self._room: asyncio.Semaphore | None = None
 
-    @asynccontextmanager
-    async def post(
+    async def ask(
         self,
         url: str,
         headers: Mapping[str, str],
@@ -315,42 +159,66 @@ class LeanHttp:
         *,
         until: float | None = None,
         secret: str | None = None,
-    ) -> AsyncIterator[LeanReply]:
-        """The reply to one request. Leaving the block early closes the connection; so does `until`, a time
-        on the loop's clock by which everything must be over.
+    ) -> LeanReply:
+        """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
+        which everything must be over.
         """
         place = _place(url)
         data = _request(place, headers, body)
         by = float("inf") if until is None else until
         if self._room is None:
             self._room = asyncio.Semaphore(self._most)
-        async with self._room:
+        await self._room.acquire()
+        try:
             connection = await self._begin(place, data, by)
-            try:
-                yield LeanReply(connection, self._idle, by, secret=(secret or "").encode())
-            finally:
-                self._finish(place, connection)
+        except BaseException:
+            self._room.release()
+            raise
+        return LeanReply(self, place, connection, by, secret=(secret or "").encode())
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, **how: Any
+    ) -> AsyncIterator[LeanReply]:
+        """The reply to one request. Leaving the block early closes the connection."""
+        reply = await self.ask(url, headers, body, **how)
+        try:
+            yield reply
+        finally:
+            reply.close()
 
     async def _begin(self, place: Place, data: bytes, until: float) -> Connection:
         """A connection on which the answer has begun."""
-        connection: Connection | None = None
+        connection = self._taken(place)
         try:
-            connection = self._taken(place) or await self._opened(place, until)
+            if connection is not None and await self._heard(connection, data, until):
+                return connection
+            connection = await self._opened(place, until)
             await connection.ask(data, self._first_byte, until)
             return connection
-        except (_Late, TimeoutError):
+        except (Late, TimeoutError):
             if connection is not None:
                 connection.close()
             raise Failure("timed_out", "the provider did not answer in time").as_error() from None
-        except (_Lost, OSError) as error:
+        except (Lost, OSError) as error:
             if connection is not None:
                 connection.close()
-            words = "the connection failed" if isinstance(error, _Lost) else type(error).__name__
+            words = "the connection failed" if isinstance(error, Lost) else type(error).__name__
             raise Failure("connection_lost", f"no answer: {words}").as_error() from None
         except asyncio.CancelledError:
             if connection is not None:
                 connection.close()
             raise
+
+    async def _heard(self, connection: Connection, data: bytes, until: float) -> bool:
+        """Whether a kept connection still served; one closed without a byte was closed for idleness."""
+        try:
+            await connection.ask(data, self._first_byte, until)
+            return True
+        except Lost:
+            if connection.head_seen:
+                raise
+            return False
 
     def _taken(self, place: Place) -> Connection | None:
         """An open connection, the one that was used last."""
@@ -371,7 +239,10 @@ class LeanHttp:
             )
         return connection
 
-    def _finish(self, place: Place, connection: Connection) -> None:
+    def finish(self, place: Place, connection: Connection) -> None:
+        """A connection that nobody reads any more: kept for the next request, or closed."""
+        if self._room is not None:
+            self._room.release()
         if not connection.reusable:
             connection.close()
             return

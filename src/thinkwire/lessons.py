@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from thinkwire.catalog import Facts
-from thinkwire.folders import state_folder
+from thinkwire.folders import SharedFile, state_folder
 from thinkwire.reasoning.recovery import Lesson
 
 _decode = msgspec.json.Decoder(Lesson).decode
@@ -21,11 +23,15 @@ def default_book() -> LessonBook:
 
 
 class LessonBook:
-    """One JSON object per line. Lines that cannot be read are passed over and left where they are."""
+    """One JSON object per line. Lines that cannot be read are passed over and left where they are.
 
-    def __init__(self, path: Path) -> None:
+    What this process learns counts at once, what others learn within a tenth of a second.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
-        self._seen: tuple[tuple[int, int], list[Lesson]] | None = None
+        self._file = SharedFile(path, clock=clock)
+        self._read: list[Lesson] = []
 
     def add(self, lesson: Lesson) -> None:
         """Appends in one write, so that several processes can learn at once."""
@@ -35,29 +41,32 @@ class LessonBook:
             os.write(descriptor, _encode(lesson) + b"\n")
         finally:
             os.close(descriptor)
+        self._file.look_again()
 
     def lessons(self, now: float) -> list[Lesson]:
         """Those that are still believed, oldest first."""
         return [lesson for lesson in self._all() if lesson.expires > now]
 
-    def _all(self) -> list[Lesson]:
-        """The file is read again only when it has changed."""
-        try:
-            told = os.stat(self.path)
-        except FileNotFoundError:
-            return []
-        mark = (told.st_mtime_ns, told.st_size)
-        if self._seen is None or self._seen[0] != mark:
-            lines = self.path.read_bytes().splitlines()
-            self._seen = (mark, [lesson for lesson in map(_lesson, lines) if lesson is not None])
-        return self._seen[1]
-
     def corrected(self, facts: Facts, now: float) -> Facts:
         """The facts with everything that was learnt about this model at this provider."""
-        for lesson in self.lessons(now):
-            if (lesson.provider, lesson.model) == (facts.provider, facts.id):
+        for lesson in self._all():
+            if lesson.model == facts.id and lesson.provider == facts.provider and lesson.expires > now:
                 facts = _applied(lesson, facts)
         return facts
+
+    def _all(self) -> list[Lesson]:
+        """The file is read again only when it has changed."""
+        if self._file.changed():
+            self._read = _lessons_in(self.path)
+        return self._read
+
+
+def _lessons_in(path: Path) -> list[Lesson]:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return []
+    return [lesson for lesson in map(_lesson, lines) if lesson is not None]
 
 
 def _lesson(line: bytes) -> Lesson | None:

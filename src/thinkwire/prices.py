@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -41,15 +41,18 @@ def cost_of(usage: Usage | None, price: Price) -> float | None:
     if usage is None or usage.input_total is None or usage.output_total is None:
         return None
     read, write = usage.cache_read or 0, usage.cache_write or 0
-    parts = (
+    spent = 0.0
+    for tokens, dollars in (
         (usage.input_total - read - write, price.input),
         (read, price.cache_read),
         (write, price.cache_write),
         (usage.output_total, price.output),
-    )
-    if any(tokens and dollars is None for tokens, dollars in parts):
-        return None
-    return sum(tokens * (dollars or 0) for tokens, dollars in parts) / 1_000_000
+    ):
+        if tokens:
+            if dollars is None:
+                return None
+            spent += tokens * dollars
+    return spent / 1_000_000
 
 
 def context_of(facts: Facts) -> int | None:
@@ -76,7 +79,7 @@ def _base(price: Any) -> float | None:
     return None if price is None else float(getattr(price, "base", price))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _model(provider: str, name: str) -> Any:
     snapshot = _snapshot()
     service = find_provider(provider)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import TypeAlias
+import time
+from collections.abc import AsyncGenerator, Sequence
+from typing import Protocol, TypeAlias
 
 from thinkwire.asking import Asking, Prepared
-from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
-from thinkwire.events import Event, Failed, Finished, Noted, Started, events_of
+from thinkwire.errors import Failure, MalformedInput, protocol_failure
+from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
+from thinkwire.messages import Turn
+from thinkwire.notes import Note
 from thinkwire.usage import Usage
 
 Batch: TypeAlias = list[Event]
 """The events of one network read."""
 
+_SILENT = frozenset({Noted, Started, Failed})
+"""Events that tell nothing of an answer."""
 RETRIED = ("rate_limit", "overloaded", "timed_out", "connection_lost")
 LONGEST_WAIT = 60.0
 
@@ -34,55 +38,141 @@ _SEAL_WORDS = (
 class Attempt:
     """One try. Its beginning is held back until something is told, so that it can still be taken back."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepared: Prepared, notes: Sequence[Note] = ()) -> None:
+        """`notes` are about the tries before; they are told once this one has begun."""
+        self.prepared = prepared
         self.began = False
+        self.over = False
+        """Whether the answer's last event is here."""
         self.failure: Failure | None = None
         self.usage: Usage | None = None
+        self._unsaid = (*notes, *prepared.notes)
+        self._held: Batch = []
 
-    async def told(self, batches: AsyncGenerator[Batch, None]) -> AsyncGenerator[Batch, None]:
-        """The batches from the first that says something; a failure ends them and is remembered."""
-        held: Batch = []
-        try:
-            async with aclosing(batches):
-                async for batch in batches:
-                    ends = bool(batch) and type(batch[-1]) is Failed
-                    events = batch[:-1] if ends else batch
-                    if not self.began:
-                        held += events
-                        events = []
-                        if any(not isinstance(event, Noted | Started) for event in held):
-                            self.began = True
-                            events = held
-                    if events:
-                        yield events
-                    if ends:
-                        self._fails(batch[-1])
-                        return
-        except ProviderError as error:
-            self.failure = error.failure
+    def heard(self, batch: Batch) -> Batch:
+        """What of a batch is told now; a failure is not told but remembered."""
+        if not batch or (self.began and type(batch[-1]) is BlockGrew):
+            return batch
+        if not self.began:
+            batch = self._beginning(batch)
+            if not batch:
+                return batch
+        last = _end(batch)
+        if last is not None:
+            self.over = True
+            if type(last) is Failed:
+                self.failed(last.failure, last.usage)
+                batch.remove(last)
+        return batch
 
-    def _fails(self, event: Event) -> None:
-        assert isinstance(event, Failed)
-        self.failure, self.usage = event.failure, event.usage
+    def heard_whole(self, answer: Answer) -> Answer | None:
+        """An answer that came in one piece; None for a failure, which is not told but remembered."""
+        self.over = True
+        if answer.failure is not None:
+            self.began = bool(answer.turn.blocks)
+            self.failed(answer.failure, answer.usage)
+            return None
+        self.began = True
+        told = answer.turn.origin
+        origin = self.prepared.origin(told.response_id if told else None, time.time())
+        return Answer(
+            turn=Turn("assistant", answer.turn.blocks, origin=origin, extras=answer.turn.extras),
+            finish=answer.finish,
+            usage=answer.usage,
+            notes=(*self._unsaid, *answer.notes),
+            extras=answer.extras,
+        )
+
+    def failed(self, failure: Failure, usage: Usage | None = None) -> None:
+        self.failure, self.usage = failure, usage
+
+    def _beginning(self, batch: Batch) -> Batch:
+        """All that was held back, once there is something that cannot be taken back."""
+        first = batch[0]
+        if type(first) is Started:
+            origin = self.prepared.origin(first.id, time.time())
+            named = Started(first.id, first.model, first.extras, origin)
+            batch = [named, *map(Noted, self._unsaid), *batch[1:]]
+        held = self._held
+        held += batch
+        for event in held:
+            if type(event) not in _SILENT:
+                self.began = True
+                self._held = []
+                return held
+        if type(last := _end(held)) is Failed:
+            self.over = True
+            self.failed(last.failure, last.usage)
+        return []
 
 
-async def read_batches(prepared: Prepared, reply: AnyReply) -> AsyncGenerator[Batch, None]:
-    """The answer in a reply, streamed or whole."""
+class Pouring:
+    """Pieces of a streamed reply in, batches out: what a try tells goes to `hear`."""
+
+    def __init__(self, attempt: Attempt, hearer: Hearer) -> None:
+        self._attempt = attempt
+        self._hear = hearer.hear
+        self._hearer = hearer
+        self._decoder = attempt.prepared.decoder()
+        self._feed = self._decoder.feed
+
+    @property
+    def congested(self) -> bool:
+        return self._hearer.congested
+
+    async def drained(self) -> None:
+        await self._hearer.drained()
+
+    def take(self, piece: bytes) -> bool:
+        told = self._attempt.heard(self._feed(piece))
+        if told:
+            self._hear(told)
+        return not self._attempt.over
+
+    def close(self) -> None:
+        """The reply is at its end, and its answer should be."""
+        if not self._attempt.over and (told := self._attempt.heard(self._decoder.close())):
+            self._hear(told)
+
+
+class Hearer(Protocol):
+    """Who gets an answer batch by batch, in the moment in which it comes."""
+
+    @property
+    def congested(self) -> bool:
+        """Whether it has to be waited for before the next batch."""
+
+    async def drained(self) -> None:
+        """Waits for it."""
+
+    def hear(self, batch: Batch) -> None:
+        """What has come."""
+
+    def hear_whole(self, answer: Answer) -> None:
+        """All that will come, in one piece."""
+
+    async def finish(self) -> None:
+        """A streamed answer is over; its connection is let go after this."""
+
+
+async def read_batches(attempt: Attempt, reply: AnyReply) -> AsyncGenerator[Batch, None]:
+    """What a try tells of a reply, batch by batch."""
+    prepared = attempt.prepared
     if not prepared.streamed:
-        yield _whole(prepared, await reply.read())
+        answer = read_whole(prepared, await reply.read())
+        if told := attempt.heard(list(events_of(answer))):
+            yield told
         return
     decoder = prepared.decoder()
     async for chunk in reply.chunks():
-        batch = decoder.feed(chunk)
-        if not batch:
-            continue
-        last = _end(batch)
-        yield batch
-        if last is not None:
-            if type(last) is Finished:
+        if told := attempt.heard(decoder.feed(chunk)):
+            yield told
+        if attempt.over:
+            if attempt.failure is None:
                 await reply.drain()
             return
-    yield decoder.close()
+    if told := attempt.heard(decoder.close()):
+        yield told
 
 
 def _end(batch: Batch) -> Event | None:
@@ -95,11 +185,13 @@ def _end(batch: Batch) -> Event | None:
     return None
 
 
-def _whole(prepared: Prepared, body: bytes) -> Batch:
+def read_whole(prepared: Prepared, body: bytes) -> Answer:
+    """An answer that came in one piece."""
     try:
-        return list(events_of(prepared.read(parse_object(body))))
+        return prepared.read(parse_object(body))
     except MalformedInput as error:
-        return [Failed(protocol_failure(f"the answer cannot be read: {error}"))]
+        failure = protocol_failure(f"the answer cannot be read: {error}")
+        return Answer(turn=Turn("assistant", ()), finish=None, failure=failure)
 
 
 def about_seals(failure: Failure) -> bool:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.client.test_chaos import BROKEN, HARMLESS, MODELS
 from thinkwire import lean
 from thinkwire.client import Client
+from thinkwire.connection import Connection
 from thinkwire.errors import ConfigError, ProviderError
 from thinkwire.events import Answer
 from thinkwire.providers import default_providers
@@ -161,7 +162,7 @@ def test_any_split_of_any_framing_gives_the_same_bytes(way: str, cuts: list[int]
         whole = framed(BODY, way)
         places = [0, *sorted({cut for cut in cuts if cut < len(whole)}), len(whole)]
         writes = [whole[a:b] for a, b in pairwise(places)]
-        connection = lean.Connection()
+        connection = Connection()
         connection.connection_made(_Nothing())
         connection._begin()
         for data in writes:
@@ -179,11 +180,110 @@ def test_any_split_of_any_framing_gives_the_same_bytes(way: str, cuts: list[int]
 class _Nothing(asyncio.Transport):
     """A transport that goes nowhere."""
 
+    def __init__(self) -> None:
+        self.paused = False
+
     def is_closing(self) -> bool:
         return False
 
     def abort(self) -> None:
         pass
+
+    def pause_reading(self) -> None:
+        self.paused = True
+
+    def resume_reading(self) -> None:
+        self.paused = False
+
+
+class _Cup:
+    """Takes what is poured; full after some pieces, until it is emptied."""
+
+    def __init__(self, room: int, wanted: int) -> None:
+        self.held = b""
+        self.congested = False
+        self.emptied = 0
+        self._room = self._left = room
+        self._wanted = wanted
+
+    def take(self, piece: bytes) -> bool:
+        assert not self.congested, "nobody pours into a full cup"
+        self.held += piece
+        self._left -= 1
+        self.congested = self._left <= 0
+        return len(self.held) < self._wanted
+
+    async def drained(self) -> None:
+        await asyncio.sleep(0)
+        self.emptied += 1
+        self._left, self.congested = self._room, False
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    way=st.sampled_from(["length", "chunked", "interim", "close"]),
+    cuts=st.lists(st.integers(1, 200), max_size=6),
+    early=st.integers(0, 7),
+    room=st.integers(1, 4),
+)
+def test_what_is_poured_is_what_came(way: str, cuts: list[int], early: int, room: int) -> None:
+    """However it is cut, whatever was there before somebody asked, and however often the taker is full."""
+
+    async def poured() -> _Cup:
+        whole = framed(BODY, way)
+        places = [0, *sorted({cut for cut in cuts if cut < len(whole)}), len(whole)]
+        writes = [whole[a:b] for a, b in pairwise(places)]
+        connection, transport = Connection(), _Nothing()
+        connection.connection_made(transport)
+        connection._begin()
+        for data in writes[:early]:
+            connection.data_received(data)
+        cup = _Cup(room, wanted=10**9)
+
+        async def pour() -> None:
+            while True:
+                await connection.pour(cup, 1, float("inf"))
+                if not cup.congested:
+                    return
+                await cup.drained()
+
+        pouring = asyncio.ensure_future(pour())
+        for data in writes[early:]:
+            await asyncio.sleep(0)
+            while transport.paused:
+                await asyncio.sleep(0)
+            connection.data_received(data)
+        if way == "close":
+            await asyncio.sleep(0)
+            connection.connection_lost(None)
+        await asyncio.wait_for(pouring, 5)
+        return cup
+
+    assert asyncio.run(poured()).held == BODY
+
+
+async def test_who_wants_no_more_gets_no_more_and_what_breaks_is_told() -> None:
+    connection = Connection()
+    connection.connection_made(_Nothing())
+    connection._begin()
+    connection.data_received(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc")
+    cup = _Cup(9, wanted=3)
+    await connection.pour(cup, 1, float("inf"))
+    assert cup.held == b"abc"
+    connection.data_received(b"def")
+    assert cup.held == b"abc"
+    assert await connection.piece(1, float("inf")) == b"def"
+
+    class Breaking(_Cup):
+        def take(self, piece: bytes) -> bool:
+            raise ValueError("broken")
+
+    connection._begin()
+    pouring = asyncio.ensure_future(connection.pour(Breaking(1, 1), 1, float("inf")))
+    await asyncio.sleep(0)
+    connection.data_received(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc")
+    with pytest.raises(ValueError, match="broken"):
+        await pouring
 
 
 @pytest.mark.parametrize("way", ["length", "chunked"])

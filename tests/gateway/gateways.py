@@ -13,9 +13,10 @@ import msgspec
 
 from thinkwire.client import Client
 from thinkwire.gateway.app import Gateway
+from thinkwire.gateway.asked import Directory
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.guard import KeyRing
+from thinkwire.gateway.keyring import KeyRing
 from thinkwire.gateway.keys import KeyFile, LastUsed
 from thinkwire.gateway.ledger import open_ledger
 from thinkwire.gateway.limits import Limits, OwnCounter
@@ -53,9 +54,16 @@ def config_of(text: str = "", **server: Any) -> GatewayConfig:
 
 @asynccontextmanager
 async def gateway(
-    folder: Path, bases: dict[str, str], config: GatewayConfig | None = None, *, key: str = "upstream-key"
+    folder: Path,
+    bases: dict[str, str],
+    config: GatewayConfig | None = None,
+    *,
+    key: str = "upstream-key",
+    **server: Any,
 ) -> AsyncIterator[Served]:
-    """Serves in the running loop. `bases` are the providers' addresses; they all have a key."""
+    """Serves in the running loop. `bases` are the providers' addresses; they all have a key. `server` is
+    for uvicorn.
+    """
     config = config or config_of()
     records: list[Record] = []
     async with AsyncExitStack() as stack:
@@ -78,6 +86,7 @@ async def gateway(
         parts = Parts(
             config=config,
             client=client,
+            directory=Directory(client),
             carrier=Carrier(SECRET),
             keys=ring,
             limits=limits,
@@ -85,7 +94,7 @@ async def gateway(
             responses=responses,
             observers=(records.append,),
         )
-        url = await stack.enter_async_context(serving(Gateway(parts), config))
+        url = await stack.enter_async_context(serving(Gateway(parts), config, **server))
         yield Served(url, parts, records)
 
 

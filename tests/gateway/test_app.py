@@ -14,9 +14,10 @@ import pytest
 
 from tests.client.upstream import Reply, Upstream, refused, streamed, upstream
 from tests.gateway.gateways import Served, config_of, gateway
+from tests.gateway.security.keyed import new_key
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
 from thinkwire.events import Answer
-from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.line import Line
 from thinkwire.gateway.paths import find_place
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Thinking, Turn
@@ -67,18 +68,26 @@ fast = "deepseek/deepseek-v4-pro/low"
 UPSTREAMS = ("deepseek", "anthropic", "openai", "google")
 
 
+@pytest.fixture(params=[Line, "httptools"], ids=["line", "uvicorn"])
+def server(request: pytest.FixtureRequest) -> Any:
+    """Our own connections with their direct way, and those of any other ASGI server."""
+    return request.param
+
+
 @pytest.fixture
-async def served(provider: Upstream, tmp_path: Path) -> AsyncIterator[Served]:
+async def served(provider: Upstream, tmp_path: Path, server: Any) -> AsyncIterator[Served]:
     bases = dict.fromkeys(UPSTREAMS, provider.url)
-    async with gateway(tmp_path, bases, config_of(CONFIG, max_body_mb=0.01), key=KEY) as one:
+    config = config_of(CONFIG, max_body_mb=0.01)
+    async with gateway(tmp_path, bases, config, key=KEY, http=server) as one:
         yield one
 
 
 @pytest.fixture
-async def pulsing(provider: Upstream, tmp_path: Path) -> AsyncIterator[Served]:
+async def pulsing(provider: Upstream, tmp_path: Path, server: Any) -> AsyncIterator[Served]:
     """One that does not bear silence."""
     bases = dict.fromkeys(UPSTREAMS, provider.url)
-    async with gateway(tmp_path, bases, config_of(CONFIG, keepalive_seconds=0.05), key=KEY) as one:
+    config = config_of(CONFIG, keepalive_seconds=0.05)
+    async with gateway(tmp_path, bases, config, key=KEY, http=server) as one:
         yield one
 
 
@@ -198,7 +207,7 @@ async def test_an_unknown_path_is_told_in_the_dialect_of_the_headers(
 async def test_a_key_is_needed_once_there_is_one_and_any_header_will_do(
     served: Served, provider: Upstream, http: aiohttp.ClientSession, tmp_path: Path, dialect: str
 ) -> None:
-    _, secret = KeyFile(tmp_path / "access.toml").create("me", models=("deepseek/*",))
+    secret = await new_key(served, tmp_path, models=("deepseek/*",))
     path, body = ASK[dialect]
     async with http.post(served.url + path, json=body) as reply:
         assert reply.status == 401

@@ -12,7 +12,7 @@ import pytest
 
 from tests.client.upstream import Reply, Upstream, refused, upstream
 from tests.gateway.gateways import Served, config_of, gateway
-from thinkwire.gateway.keys import KeyFile
+from tests.gateway.security.keyed import new_key
 
 pytestmark = pytest.mark.anyio
 ANTHROPIC = {"anthropic-version": "2023-06-01"}
@@ -85,7 +85,7 @@ async def test_an_unknown_model_is_not_found(served: Served, http: aiohttp.Clien
 async def test_a_key_sees_the_models_it_may_use(
     served: Served, http: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
-    _, secret = KeyFile(tmp_path / "access.toml").create("me", models=("claude-*",))
+    secret = await new_key(served, tmp_path, models=("claude-*",))
     listed = await get(http, f"{served.url}/v1/models", {"x-api-key": secret})
     assert listed["data"]
     assert all(model["id"].startswith("claude-") for model in listed["data"])

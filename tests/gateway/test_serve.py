@@ -125,6 +125,10 @@ def test_several_workers_share_a_socket(environment: dict[str, str]) -> None:
             assert reply.json()["choices"][0]["message"]["content"] == "Hello."
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE)
+        assert process.stderr is not None
+        lines = [json.loads(line) for line in process.stderr.read().splitlines()]
+    told = [line["status"] for line in lines if line["logger"] == "thinkwire.gateway.request"]
+    assert told == [200, 200, 200], "a signal right after the last answer loses no line"
 
 
 def run(*options: str) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from thinkwire.catalog import Facts
+from thinkwire.folders import LOOK_EVERY
 from thinkwire.lessons import LessonBook
 from thinkwire.prices import Price, context_of, price_of
 from thinkwire.reasoning.recovery import LESSON_DAYS, Lesson
@@ -62,6 +63,30 @@ def test_damaged_lines_and_outdated_lessons_do_no_harm(book: LessonBook) -> None
     book.add(LESSON)
     assert len(book.lessons(NOW)) == 2
     assert book.corrected(facts_of("grok-4.6"), NOW).efforts == ("low", "medium")
+
+
+def test_what_is_learnt_here_counts_at_once(tmp_path: Path) -> None:
+    book = LessonBook(tmp_path / "lessons.jsonl", clock=lambda: 0.0)
+    assert book.lessons(NOW) == []
+    book.add(LESSON)
+    assert book.lessons(NOW) == [LESSON]
+    book.add(LESSON)
+    assert book.lessons(NOW) == [LESSON, LESSON]
+
+
+def test_what_others_learn_counts_within_a_tenth_of_a_second(tmp_path: Path) -> None:
+    now = 0.0
+    book = LessonBook(tmp_path / "lessons.jsonl", clock=lambda: now)
+    other = LessonBook(tmp_path / "lessons.jsonl")
+    assert book.lessons(NOW) == []
+    other.add(LESSON)
+    now = LOOK_EVERY - 0.001
+    assert book.lessons(NOW) == []
+    now = LOOK_EVERY
+    assert book.lessons(NOW) == [LESSON]
+    other.path.unlink()
+    now = 2 * LOOK_EVERY
+    assert book.lessons(NOW) == []
 
 
 def test_the_book_is_private(book: LessonBook) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -13,6 +14,7 @@ from thinkwire.errors import ConfigError, Failure, ProviderError, ThinkwireError
 from thinkwire.gateway.config import Routed
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.headers import HeaderPairs
+from thinkwire.gateway.keys import LOCAL, Tenant
 from thinkwire.gateway.logs import redacted
 from thinkwire.jsonvalue import JsonObject, dump
 from thinkwire.notes import Note
@@ -79,16 +81,20 @@ def _cleaned(value: Any) -> Any:
     return value
 
 
-def explained(prepared: Prepared, notes: Iterable[Note], routed: Routed) -> JsonObject:
-    """What would be sent, and why: as `thinkwire explain --json` tells it."""
+def explained(prepared: Prepared, notes: Iterable[Note], routed: Routed, tenant: Tenant) -> JsonObject:
+    """What would be sent, and why: as `thinkwire explain --json` tells it.
+
+    Where keys were given out, their holders are not told which host it is.
+    """
     plan = prepared.plan
+    endpoint = prepared.url if tenant.id == LOCAL.id else urlsplit(prepared.url).path
     return {
         "asked": routed.asked,
         "fallbacks": routed.names[1:],
         "provider": prepared.provider.name,
         "model": prepared.model,
         "dialect": prepared.dialect.name,
-        "endpoint": prepared.url,
+        "endpoint": endpoint,
         "requested": plan.requested,
         "effective": plan.effective,
         "outcome": plan.outcome,

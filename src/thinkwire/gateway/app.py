@@ -12,8 +12,8 @@ from thinkwire.gateway.answers import JSON, failure_of
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.exchange import Exchange
 from thinkwire.gateway.guard import ClientLeft, Refusal, check_request, cors_headers, presented_key, read_body
-from thinkwire.gateway.headers import HeaderPairs, Scope
-from thinkwire.gateway.outlet import Departure, Outlet, Receive, Send
+from thinkwire.gateway.headers import HeaderPairs, Scope, header_of
+from thinkwire.gateway.outlet import Departure, Outlet, Receive, Send, way_of
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.paths import Place, dialect_of, find_place
 from thinkwire.jsonvalue import dump
@@ -55,11 +55,11 @@ class Gateway:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         config = self.parts.config
         place = find_place(scope["path"])
-        outlet = Outlet(send, cors_headers(scope, config))
+        outlet = Outlet(way_of(scope, receive, send), cors_headers(scope, config))
         call = Call(scope, place or _NOWHERE, config, outlet)
         outlet.always.append((b"x-thinkwire-request-id", call.id.encode()))
         if place is None or not call.dialect:
-            call.dialect = dialect_of(call.headers)
+            call.dialect = dialect_of(scope)
         try:
             await self._answer(call, place, receive)
         except ClientLeft:
@@ -72,6 +72,7 @@ class Gateway:
             _log.exception("request %s broke", call.id)
             await call.fail(Failure("overloaded", f"the gateway broke; see {call.id} in its log", status=500))
         finally:
+            call.breaks_off = None
             if place is not None and place.operation not in _OPEN:
                 self._tell(call)
 
@@ -86,9 +87,12 @@ class Gateway:
         _check_method(call, place)
         if place.operation not in _OPEN:
             call.tenant = await self.parts.keys.authenticate(presented_key(scope))
-        raw = await read_body(receive, config) if scope["method"] == "POST" else b""
-        departure = Departure(receive)
-        call.outlet.at_end = departure.disarm
+        way = call.outlet.way
+        raw = b""
+        if scope["method"] == "POST":
+            here = way.taken()
+            raw = await read_body(receive, config) if here is None else here
+        departure = Departure(way)
         try:
             await self._operations[place.operation](call, raw)
         except asyncio.CancelledError:
@@ -134,7 +138,7 @@ def _check_method(call: Call, place: Place) -> None:
     method = call.scope["method"]
     if method in place.methods:
         return
-    if method == "GET" and call.headers.get("upgrade", "").lower() == "websocket":
+    if method == "GET" and (header_of(call.scope, b"upgrade") or "").lower() == "websocket":
         # Codex tries a websocket first, and takes this as the word to go on with POST.
         call.outlet.always += [(b"upgrade", b"http/1.1")]
         raise Refusal(426, "bad_request", "websockets are not served here; use POST")

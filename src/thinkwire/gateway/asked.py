@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -16,7 +17,11 @@ from thinkwire.notes import Note
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.request import Request
 
+LONGEST_NAME = 500
+"""Letters. Names are remembered in several places, so none may be as long as it likes."""
 _EMPTY = Request()
+_MOMENT = 0.5
+_MOST_NAMES = 1024
 
 
 class Meant(msgspec.Struct, frozen=True):
@@ -50,6 +55,8 @@ def find_route(call: Call, body: JsonObject) -> Routed:
     """Who answers for the name in the path or in the body, if the tenant may ask for it."""
     said = body.get("model")
     named = call.place.name or (said if isinstance(said, str) else "")
+    if len(named) > LONGEST_NAME:
+        raise Refusal(404, "not_found", f"no model has a name of more than {LONGEST_NAME} letters")
     routed = call.config.route(named.removeprefix("models/"), dialect=call.dialect)
     call.asked = routed.asked
     if not routed.names[0]:
@@ -65,11 +72,30 @@ def find_meant(client: Client, name: str) -> Meant:
     return Meant(locate(asking, time.time()), parse_name(name).intent, asking.routed)
 
 
-def find_served(client: Client, name: str) -> Meant:
-    """Where a name leads, if there is a key for it."""
-    meant = find_meant(client, name)
-    provider = meant.located.provider
-    if not client.has_key(provider):
-        names = " or ".join(provider.keys) or "its key"
-        raise Refusal(401, "auth", f"this gateway has no key for {provider.label}: set {names} where it runs")
-    return meant
+class Directory:
+    """Where names lead, remembered for a moment: services, keys and lessons may change."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._known: dict[str, tuple[float, Meant]] = {}
+
+    def find(self, name: str) -> Meant:
+        """Where a name leads, if there is a key for it."""
+        now = self._clock()
+        known = self._known.get(name)
+        if known is not None and now < known[0]:
+            return known[1]
+        meant = find_meant(self._client, name)
+        provider = meant.located.provider
+        if not self._client.has_key(provider):
+            names = " or ".join(provider.keys) or "its key"
+            message = f"this gateway has no key for {provider.label}: set {names} where it runs"
+            raise Refusal(401, "auth", message)
+        if len(self._known) >= _MOST_NAMES:
+            self._known.clear()
+        self._known[name] = (now + _MOMENT, meant)
+        return meant
+
+    def forget(self) -> None:
+        self._known.clear()

@@ -8,7 +8,9 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
+
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from thinkwire.client import Client
 from thinkwire.errors import ThinkwireError
@@ -86,7 +88,9 @@ class Beside:
                 redis_url=os.environ.get("THINKWIRE_REDIS_URL"),
             )
             async with app.router.lifespan_context(app):
-                yield app
+                # Behind a proxy on this machine, its word counts for who calls and how.
+                trusted = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+                yield cast(App, ProxyHeadersMiddleware(app, trusted_hosts=trusted))
 
 
 async def _sorry(send: Send, words: str) -> None:

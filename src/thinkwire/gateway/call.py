@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from thinkwire.errors import Failure
 from thinkwire.gateway.answers import error_answer, in_our_words
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import cost_of
-from thinkwire.gateway.headers import HeaderPairs, Scope, header_value, told_headers
+from thinkwire.gateway.headers import HeaderPairs, Scope, header_of, header_value, told_headers
 from thinkwire.gateway.keys import LOCAL, Tenant
 from thinkwire.gateway.outlet import Outlet
 from thinkwire.gateway.paths import Place
@@ -24,7 +24,7 @@ from thinkwire.usage import Usage
 
 
 def new_id() -> str:
-    return f"req_{secrets.token_hex(12)}"
+    return f"req_{os.urandom(12).hex()}"
 
 
 class Call:
@@ -36,7 +36,6 @@ class Call:
         self.place = place
         self.config = config
         self.outlet = outlet
-        self.headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
         self.dialect = place.dialect
         self.operation: str = place.operation
         self.tenant: Tenant = LOCAL
@@ -76,11 +75,12 @@ class Call:
 
     def answer_headers(self) -> HeaderPairs:
         """`x-thinkwire-*`: who answers, what was asked and sent, and what was changed on the way."""
-        named = {"x-thinkwire-model": self.model, "x-thinkwire-provider": self.provider}
-        return [
-            *[(name.encode(), header_value(value).encode()) for name, value in named.items() if value],
-            *told_headers(self.notes, requested=self.requested, effective=self.effective),
-        ]
+        told = told_headers(self.notes, requested=self.requested, effective=self.effective)
+        if self.model:
+            told.append((b"x-thinkwire-model", header_value(self.model).encode()))
+        if self.provider:
+            told.append((b"x-thinkwire-provider", header_value(self.provider).encode()))
+        return told
 
     async def fail(self, failure: Failure) -> None:
         """Tells a failure: by status and body, or inside the stream that has begun."""
@@ -119,9 +119,9 @@ class Call:
             effective=self.effective,
             finish=self.finish,
             response_id=self.response_id,
-            notes=tuple(dict.fromkeys(note.code for note in self.notes)),
+            notes=tuple(dict.fromkeys([note.code for note in self.notes])) if self.notes else (),
             restored=self.restored,
-            trace=self.headers.get("traceparent"),
+            trace=header_of(self.scope, b"traceparent"),
         )
 
 

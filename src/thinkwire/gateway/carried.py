@@ -49,6 +49,8 @@ class Carried(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """Random; the same in all carriers of one answer."""
     origin: Origin
     kept: tuple[Kept, ...]
+    prefix: bytes = b""
+    """Of all that stood before the answer, where its maker takes thinking back only behind that."""
 
 
 _encode = msgspec.msgpack.Encoder().encode

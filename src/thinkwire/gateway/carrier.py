@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 import msgspec
 
 from thinkwire.events import merge_extras
 from thinkwire.gateway.carried import NOBODY, Carried, Kept, digest, is_ours, read
+from thinkwire.gateway.ledger.matching import prefixes_of
 from thinkwire.gateway.sealer import Sealer
 from thinkwire.gateway.secret import Box, load_secrets
 from thinkwire.messages import Block, Image, Opaque, Origin, Text, Thinking, ToolCall, Turn
@@ -37,17 +39,33 @@ class Carrier:
         """Without a key, the gateway's own: from the environment or the state folder."""
         self._box = Box(load_secrets() if key is None else key, "carrier")
 
-    def sealer(self, tenant: str, dialect: str, origin: Origin, *, whole: bool | None = None) -> Sealer:
-        """For one answer. With `whole`, carriers hold the text of thinking also where clients return it."""
-        return Sealer(self._box, tenant, dialect, origin, whole=whole)
+    def sealer(
+        self,
+        tenant: str,
+        dialect: str,
+        origin: Origin,
+        *,
+        whole: bool | None = None,
+        after: Request | None = None,
+    ) -> Sealer:
+        """For one answer. With `whole`, carriers hold the text of thinking also where clients return it.
 
-    def open_request(self, request: Request, tenant: str, dialect: str) -> tuple[Request, tuple[Note, ...]]:
+        `after` is what is answered, if the model takes its thinking back only behind the very same.
+        """
+        *_, prefix = prefixes_of(after) if after is not None else (b"",)
+        return Sealer(self._box, tenant, dialect, origin, whole=whole, prefix=prefix)
+
+    def open_request(
+        self, request: Request, tenant: str, dialect: str, *, bound: bool = False
+    ) -> tuple[Request, tuple[Note, ...]]:
         """The request with the originals in place of our carriers, each opened turn with its origin.
 
-        `dialect` is the client's. Seals that do not claim to be ours stay as they are.
+        `dialect` is the client's. Seals that do not claim to be ours stay as they are. With `bound`, thinking
+        comes back only where nothing has changed before it: the vendor would refuse it elsewhere.
         """
         opening = _Opening(self._box, tenant)
-        turns = tuple(map(opening.turn, request.turns))
+        prefixes = prefixes_of(request) if bound else repeat(b"")
+        turns = tuple(map(opening.turn, request.turns, prefixes))
         if all(map(_is, turns, request.turns)):
             return request, ()
         return msgspec.structs.replace(request, turns=turns), opening.notes(dialect)
@@ -68,12 +86,17 @@ class _Opening:
         self.changed = 0
         self.refilled = 0
         self.mixed = 0
+        self.moved: set[tuple[bytes, int]] = set()
+        self._fits: dict[bytes, bool] = {}
 
-    def turn(self, turn: Turn) -> Turn:
+    def turn(self, turn: Turn, prefix: bytes = b"") -> Turn:
+        """The turn with its originals; with a prefix, those that were said after the same one."""
         if not any(map(_is_marked, turn.blocks)):
             return turn
         opened = [self._open(block) for block in turn.blocks]
         good = [carried for carried in opened if carried is not None]
+        for carried in good:
+            self._fits.setdefault(carried.turn, not prefix or carried.prefix in (b"", prefix))
         if turn.role == "assistant" and good:
             return _Rebuilding(self, turn, opened, good[0].origin).turn()
         blocks = tuple(map(_bare, turn.blocks))
@@ -89,6 +112,11 @@ class _Opening:
         carried = self._read[seal.data]
         self._forged += carried is None
         return carried
+
+    def fits(self, carried: Carried) -> bool:
+        """Whether an answer's thinking stands where it was said. A client may have cut the answer in pieces:
+        the first of them tells for all."""
+        return self._fits[carried.turn]
 
     def notes(self, dialect: str) -> tuple[Note, ...]:
         return tuple(self._notes(dialect))
@@ -106,6 +134,10 @@ class _Opening:
         if self.mixed:
             message = f"{self.mixed} thoughts in a turn that another model began are not sent"
             yield Note("thinking.dropped", message, detail={"count": self.mixed})
+        if self.moved:
+            count = len(self.moved)
+            message = f"{count} thoughts were said after something else than what stands before them now"
+            yield Note("prefix.broken", f"{message}; they are not sent", detail={"count": count})
 
 
 class _Rebuilding:
@@ -127,6 +159,7 @@ class _Rebuilding:
             if isinstance(kept.block, ToolCall)
         }
         self._riders = {(carried.turn, kept.at): kept for carried in own for kept in carried.kept[1:]}
+        self._moved = {carried.turn for carried in own if not opening.fits(carried)}
         self._blocks: list[Block] = []
         self._pieces: list[str] = []
         self._shown: set[tuple[bytes, int]] = set()
@@ -153,6 +186,10 @@ class _Rebuilding:
         kept = carried.kept[0]
         if not _same(carried.origin, self._origin):
             self._opening.mixed += 1
+            return
+        if not self._opening.fits(carried):
+            self._opening.moved.add((carried.turn, kept.at))
+            self._pieces.clear()
             return
         whole = self._whole(kept, block)
         if whole is None:
@@ -188,7 +225,7 @@ class _Rebuilding:
         if carried is None or not _same(carried.origin, self._origin):
             return _bare(block)
         kept = carried.kept[0].block
-        if isinstance(block, Text | Image) and type(kept) is type(block):
+        if isinstance(block, (Text, Image)) and type(kept) is type(block):
             return msgspec.structs.replace(block, seal=kept.seal)
         return _bare(block)
 
@@ -208,11 +245,14 @@ class _Rebuilding:
     def _insert_riders(self) -> None:
         """Thinking that the client left out and that a call brought along, where it stood."""
         missing = [
-            kept
+            (key, kept)
             for key, kept in sorted(self._riders.items(), key=lambda item: item[1].at)
             if key not in self._shown and isinstance(kept.block, Thinking) and _is_whole(kept)
         ]
-        for kept in missing:
+        for key, kept in missing:
+            if key[0] in self._moved:
+                self._opening.moved.add(key)
+                continue
             assert isinstance(kept.block, Thinking)
             self._blocks.insert(self._place(kept), kept.block)
             self._opening.refilled += 1
@@ -257,7 +297,7 @@ def _bare(block: Block) -> Block:
 
 
 def _sealable(block: Block) -> bool:
-    return isinstance(block, Thinking | Text | ToolCall | Image)
+    return isinstance(block, (Thinking, Text, ToolCall, Image))
 
 
 def _is_whole(kept: Kept) -> bool:

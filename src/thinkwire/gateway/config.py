@@ -48,8 +48,10 @@ class Server(_Section, frozen=True):
     drain_seconds: Annotated[float, Meta(ge=0)] = 30
     keepalive_seconds: Seconds = 10
     """How often a client hears something while a model thinks silently."""
+    head_seconds: Seconds = 30
+    """In which the head of a request must be whole, from its first byte on."""
     body_seconds: Seconds = 60
-    """In which a client must have sent its whole request."""
+    """In which a client must have sent the rest of its request."""
     max_streams: Count = 512
     """Requests at once, in each worker."""
     connect_seconds: Seconds = 10

@@ -122,13 +122,18 @@ def _at(value: Any, place: Place) -> Any:
 
 
 def _told(complaint: str) -> tuple[Place, str]:
-    """Where a value does not fit, and why: ``Expected `int`, got `str` - at `$.port` `` in our words."""
+    """Where a value does not fit, and why: ``Expected `int`, got `str` - at `$.port` `` in our words.
+
+    The only texts of a certain form are spans of time.
+    """
     message, _, inner = complaint.partition(" - at ")
     steps: Place = tuple(name or int(index) for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", inner))
     field = re.fullmatch(r"Object (missing required|contains unknown) field `([^`]+)`", message)
     if field is not None:
         steps = (*steps, field[2])
         message = "is missing" if field[1] == "missing required" else "there is no such setting"
+    elif "matching regex" in message:
+        message = "write a number and s, m, h, d or w, such as '7d'"
     name = ".".join(str(step) for step in steps)
     return steps, f"{name}: {message[:1].lower()}{message[1:]}"
 

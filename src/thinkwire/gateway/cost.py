@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from functools import lru_cache
 
 from thinkwire import prices
@@ -15,9 +16,9 @@ def cost_of(
     usage: Usage | None, provider: str | None, model: str | None, *, day: datetime.date | None = None
 ) -> float | None:
     """The price of an answer on a day, else today."""
-    if provider is None or model is None:
+    if usage is None or provider is None or model is None:
         return None
-    return prices.cost_of(usage, _price(provider, model, day or _today()))
+    return prices.cost_of(usage, _price(provider, model, _today() if day is None else _number(day)))
 
 
 def has_price(provider: str | None, model: str | None) -> bool:
@@ -28,11 +29,19 @@ def has_price(provider: str | None, model: str | None) -> bool:
     return price.input is not None and price.output is not None
 
 
-def _today() -> datetime.date:
-    return datetime.datetime.now(datetime.UTC).date()
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+def _today() -> int:
+    """Days since the epoch began, in UTC."""
+    return int(time.time() // 86_400)
+
+
+def _number(day: datetime.date) -> int:
+    return (day - _EPOCH).days
 
 
 @lru_cache(maxsize=1024)
-def _price(provider: str, model: str, day: datetime.date) -> Price:
+def _price(provider: str, model: str, day: int) -> Price:
     found = default_catalog().find(provider, model)
-    return Price() if found is None else price_of(found.facts, day)
+    return Price() if found is None else price_of(found.facts, _EPOCH + datetime.timedelta(day))

@@ -30,7 +30,9 @@ async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
     inner = body.get("generateContentRequest")
     decoded = dialects.get(call.dialect).decode_request(inner if isinstance(inner, dict) else body)
     understood = understand(decoded, call.place, located.destination)
-    request, _ = parts.carrier.open_request(understood.request, call.tenant.id, call.dialect)
+    request, _ = parts.carrier.open_request(
+        understood.request, call.tenant.id, call.dialect, bound=meant.binds_prefix
+    )
     tokens = await _counted(parts, meant, understood, request)
     counted = tokens is not None
     if tokens is None:

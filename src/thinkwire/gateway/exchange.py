@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from contextlib import aclosing, suppress
 
 import msgspec
 
 from thinkwire import dialects
 from thinkwire.asking import Asking, prepare
 from thinkwire.errors import Failure, ThinkwireError
-from thinkwire.events import Event, Failed
-from thinkwire.gateway.answers import JSON, STREAM, explained, failure_of, in_our_words
-from thinkwire.gateway.asked import Meant, find_route, find_served
+from thinkwire.events import Failed
+from thinkwire.gateway.answers import JSON, STREAM, explained, failure_of
+from thinkwire.gateway.asked import Meant, find_route
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.config import Routed
 from thinkwire.gateway.cost import has_price
-from thinkwire.gateway.headers import HeaderPairs
+from thinkwire.gateway.headers import HeaderPairs, header_of
 from thinkwire.gateway.ingress import is_home
+from thinkwire.gateway.ingress.thoughts import still_true
 from thinkwire.gateway.keepalive import KeepAlive, beat
+from thinkwire.gateway.live import Live
 from thinkwire.gateway.logs import log_content
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.passthrough import Passing, find_passing
@@ -43,7 +44,7 @@ class Exchange:
         self._understood: Understood | None = None
         self._routing: list[Note] = []
         self._body: JsonObject = {}
-        self._begun = False
+        self._live: Live | None = None
 
     async def generate(self, raw: bytes) -> None:
         """Answers the request in `raw`, or tells why not."""
@@ -51,8 +52,8 @@ class Exchange:
         self._body = body = parse_object(raw)
         log_content(call.id, "request", raw)
         routed = find_route(call, body)
-        meant = find_served(self._parts.client, routed.names[0])
-        if call.headers.get("x-thinkwire-explain", "").lower() in ("true", "1"):
+        meant = self._parts.directory.find(routed.names[0])
+        if (header_of(call.scope, b"x-thinkwire-explain") or "").lower() in ("true", "1"):
             await self._explain(body, routed, meant)
             return
         located = meant.located
@@ -62,7 +63,8 @@ class Exchange:
                 passing = await find_passing(self._parts, call, routed, meant, raw=raw, body=body)
                 await self._serve(body, routed, meant, passing)
             finally:
-                slot.cost = call.cost
+                if call.tenant.spend_per_day is not None:
+                    slot.cost = call.cost
 
     async def _explain(self, body: JsonObject, routed: Routed, meant: Meant) -> None:
         """The plan instead of an answer; nobody is called."""
@@ -71,7 +73,7 @@ class Exchange:
         understood = await self._understand(body, meant)
         prepared = prepare(self._asking(meant, understood), time.time())
         self._call.prepared(prepared)
-        told = explained(prepared, self._call.notes, routed)
+        told = explained(prepared, self._call.notes, routed, self._call.tenant)
         await self._call.outlet.whole(200, [*JSON, *self._call.answer_headers()], dump(told))
 
     async def _serve(self, body: JsonObject, routed: Routed, meant: Meant, passing: Passing | None) -> None:
@@ -109,7 +111,7 @@ class Exchange:
     async def _next(self, body: JsonObject, name: str) -> Failure | None:
         """Asks a fallback."""
         try:
-            meant = find_served(self._parts.client, name)
+            meant = self._parts.directory.find(name)
         except ThinkwireError as error:
             return failure_of(error)
         return await self._translated(meant, await self._understand(body, meant))
@@ -121,13 +123,16 @@ class Exchange:
         query = call.scope.get("query_string", b"").decode("latin-1")
         destination = meant.located.destination
         understood = understand(await self._decode(body, meant), call.place, destination, query=query)
-        request, opened = parts.carrier.open_request(understood.request, call.tenant.id, call.dialect)
+        request, opened = parts.carrier.open_request(
+            understood.request, call.tenant.id, call.dialect, bound=meant.binds_prefix
+        )
         call.notes += [*understood.notes, *opened]
         if parts.ledger is not None:
             request, restored = await parts.ledger.restore(
                 call.tenant.id, meant.upstream, request, bound=meant.binds_prefix
             )
-            call.notes += restored
+            put_back = {at for note in restored for at in note.detail.get("at", ())}
+            call.notes = [*still_true(call.notes, put_back), *restored]
             call.restored = sum(note.detail.get("turns", 0) for note in restored)
         self._understood = msgspec.structs.replace(understood, request=request)
         return self._understood
@@ -154,30 +159,31 @@ class Exchange:
         )
 
     async def _translated(self, meant: Meant, understood: Understood) -> Failure | None:
-        call, parts = self._call, self._parts
-        telling = self._telling(understood)
+        call = self._call
+        telling = self._telling(meant, understood)
+        self._live = live = Live(call, telling, self._stream_headers, self._keep)
         call.breaks_off = telling.break_off
-        asking = self._asking(meant, understood)
-        async with aclosing(parts.client.answer(asking, watch=call.prepared)) as batches:
-            async for batch in batches:
-                if type(batch[-1]) is Failed:
-                    failed = batch[-1]
-                    if len(batch) == 1 and not self._begun:
-                        return failed.failure
-                    batch = [*batch[:-1], Failed(in_our_words(failed.failure), failed.usage)]
-                await self._tell(telling, batch)
+        try:
+            await self._parts.client.tell(self._asking(meant, understood), live, watch=call.prepared)
+        finally:
+            # Each knows the other; without this only the collector could let them go.
+            self._live = None
+        if live.failure is not None:
+            return live.failure
         if understood.streamed:
+            await live.finish()
             return None
-        if isinstance(telling.ending, Failed):
-            return telling.ending.failure
+        if telling.ending is not None:
+            await self._keep(telling)
         body = dump(telling.whole())
         call.notes += telling.notes
         await call.outlet.whole(200, [*JSON, *call.answer_headers()], body)
         return None
 
-    def _telling(self, understood: Understood) -> Telling:
+    def _telling(self, meant: Meant, understood: Understood) -> Telling:
         call, parts = self._call, self._parts
-        sealer = parts.carrier.sealer(call.tenant.id, call.dialect, Origin())
+        after = understood.request if meant.binds_prefix else None
+        sealer = parts.carrier.sealer(call.tenant.id, call.dialect, Origin(), after=after)
         if call.dialect != "openai-responses":
             return Telling(understood, sealer, call.asked)
         said = self._body
@@ -185,28 +191,8 @@ class Exchange:
         keeps = parts.responses is not None and said.get("store") is not False
         return Telling(understood, sealer, call.asked, keeps=keeps, echo=echo)
 
-    async def _tell(self, telling: Telling, batch: list[Event]) -> None:
-        """One batch, in one send. The last one leaves when what must be remembered is."""
-        call, outlet = self._call, self._call.outlet
-        data = telling.feed(batch)
-        call.told()
-        if telling.ending is not None:
-            await self._finish(telling)
-            data += telling.close()
-        if telling.notes:
-            call.notes += telling.notes
-            telling.notes.clear()
-        if not data:
-            return
-        if not outlet.began:
-            await outlet.begin(200, self._stream_headers())
-        self._begun = True
-        if telling.ending is not None:
-            await outlet.end(data)
-        else:
-            await outlet.write(data)
-
-    async def _finish(self, telling: Telling) -> None:
+    async def _keep(self, telling: Telling) -> None:
+        """What must be remembered of an answer, before its end is told."""
         call, ending = self._call, telling.ending
         assert ending is not None
         call.usage, call.response_id = ending.usage, telling.id
@@ -214,7 +200,7 @@ class Exchange:
             call.failure = ending.failure
             return
         call.finish = ending.reason
-        turn = telling.original.answer().turn
+        turn = telling.turn
         if call.config.logging.content:
             log_content(call.id, "answer", dump(turn))
         after = self._understood.request if self._understood else None
@@ -227,13 +213,12 @@ class Exchange:
         head = JSON if understood is not None and understood.array else STREAM
         return [*head, *self._call.answer_headers()]
 
-    async def _speak(self) -> None:
+    def _speak(self) -> None:
         """Something to hear, after a silence."""
         outlet = self._call.outlet
-        with suppress(RuntimeError, OSError):
-            if not outlet.began:
-                await outlet.begin(200, self._stream_headers())
-            await outlet.write(beat(self._call.dialect, begun=self._begun))
+        if not outlet.began:
+            outlet.begin(200, self._stream_headers())
+        outlet.push(beat(self._call.dialect, begun=self._live is not None and self._live.begun))
 
 
 def _named(request: Request) -> str | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -13,15 +11,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from thinkwire.errors import ConfigError, Failure, FailureKind, ThinkwireError
 from thinkwire.gateway.config import GatewayConfig, Routed, canonical, is_loopback
-from thinkwire.gateway.headers import HeaderPairs, Scope, header_value, headers_of
-from thinkwire.gateway.keys import LOCAL, PREFIX, KeyFile, Keys, LastUsed, Tenant
+from thinkwire.gateway.headers import HeaderPairs, Scope, grouped, header_value, headers_of
+from thinkwire.gateway.keys import PREFIX, Keys, Tenant
 from thinkwire.reasoning.names import parse_name
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 KEY_WORDS = frozenset({"key", "api_key", "api-key", "apikey", "access_token"})
-
-_log = logging.getLogger("thinkwire.gateway")
 
 
 class Refusal(ThinkwireError):
@@ -54,10 +50,15 @@ class ClientLeft(ThinkwireError):
 
 def check_request(scope: Scope, config: GatewayConfig) -> None:
     """Refuses what must not be heard: other sites' pages, keys in addresses, bodies that are too large."""
+    headers = grouped(scope)
     _check_host(scope, config)
-    _check_origin(scope, config)
-    _check_query(scope)
-    _check_body(scope, config)
+    if b"origin" in headers:
+        _check_origin(scope, config)
+    if scope.get("query_string"):
+        _check_query(scope)
+    _check_length(headers, config)
+    if b"content-encoding" in headers:
+        _check_encoding(headers)
 
 
 def _check_host(scope: Scope, config: GatewayConfig) -> None:
@@ -102,7 +103,7 @@ def _host_of(authority: str) -> str:
 
 
 def _check_origin(scope: Scope, config: GatewayConfig) -> None:
-    if allowed_origin(scope, config) is None and headers_of(scope, b"origin"):
+    if allowed_origin(scope, config) is None:
         raise Refusal(
             403,
             "auth",
@@ -135,6 +136,8 @@ def _port(parts: Any) -> int:
 
 def cors_headers(scope: Scope, config: GatewayConfig, *, preflight: bool = False) -> HeaderPairs:
     """What a page of a configured origin may do; nothing for anybody else, and never `*`."""
+    if b"origin" not in grouped(scope):
+        return []
     origin = allowed_origin(scope, config)
     if origin is None or origin not in config.server.allowed_origins:
         return []
@@ -161,16 +164,19 @@ def _check_query(scope: Scope) -> None:
         )
 
 
-def _check_body(scope: Scope, config: GatewayConfig) -> None:
-    lengths = headers_of(scope, b"content-length")
-    if lengths and (
-        len(lengths) > 1 or headers_of(scope, b"transfer-encoding") or not _is_number(lengths[0])
-    ):
+def _check_length(headers: dict[bytes, list[str]], config: GatewayConfig) -> None:
+    lengths = headers.get(b"content-length")
+    if lengths is None:
+        return
+    if len(lengths) > 1 or b"transfer-encoding" in headers or not _is_number(lengths[0]):
         # Nobody knows where this request ends, so nothing that follows on its connection is believed.
         raise Refusal(400, "bad_request", "the length of the body is not clear", closes=True)
-    if lengths and int(lengths[0]) > config.server.max_body:
+    if int(lengths[0]) > config.server.max_body:
         raise _too_large(config)
-    encodings = {value.strip().lower() for value in headers_of(scope, b"content-encoding")}
+
+
+def _check_encoding(headers: dict[bytes, list[str]]) -> None:
+    encodings = {value.strip().lower() for value in headers[b"content-encoding"]}
     if encodings - {"", "identity"}:
         raise Refusal(415, "bad_request", "compressed bodies are not read; send it without content-encoding")
 
@@ -208,11 +214,14 @@ async def read_body(receive: Receive, config: GatewayConfig) -> bytes:
 
 def presented_key(scope: Scope) -> str | None:
     """The key in a request, whichever header it came in; one of ours before a leftover of another service."""
+    headers = grouped(scope)
     found = [
-        *headers_of(scope, b"x-api-key"),
-        *(key for value in headers_of(scope, b"authorization") if (key := _bearer(value))),
-        *headers_of(scope, b"x-goog-api-key"),
+        *headers.get(b"x-api-key", ()),
+        *(key for value in headers.get(b"authorization", ()) if (key := _bearer(value))),
+        *headers.get(b"x-goog-api-key", ()),
     ]
+    if not found:
+        return None
     keys = [key.strip() for key in found if key.strip()]
     return next((key for key in keys if key.startswith(PREFIX)), keys[0] if keys else None)
 
@@ -220,81 +229,6 @@ def presented_key(scope: Scope) -> str | None:
 def _bearer(value: str) -> str:
     scheme, _, key = value.strip().partition(" ")
     return key if scheme.lower() == "bearer" else ""
-
-
-class KeyRing:
-    """The keys of a running gateway; a key that is made or revoked counts from the next request on."""
-
-    def __init__(
-        self,
-        file: KeyFile,
-        *,
-        loopback: bool,
-        used: LastUsed | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._file = file
-        self._loopback = loopback
-        self._used = used or LastUsed()
-        self._clock = clock
-        self._signature: tuple[int, ...] | None = None
-        self._keys = file.read()
-        self._signature = self._stat()
-        self._needed = self._keys is not None
-
-    @property
-    def needs_keys(self) -> bool:
-        return self._needed or not self._loopback
-
-    async def authenticate(self, key: str | None) -> Tenant:
-        """Whose key it is; Refusal when it is nobody's."""
-        self._refresh()
-        if not self.needs_keys:
-            return LOCAL
-        if key is None:
-            raise Refusal(401, "auth", "this gateway needs an access key (`thinkwire keys create NAME`)")
-        found = self._keys.find(key) if self._keys is not None else None
-        if found is None:
-            raise Refusal(401, "auth", "this access key is not known here (`thinkwire keys list`)")
-        now = self._clock()
-        if found.expired(now):
-            raise Refusal(401, "auth", f"the access key {found.name!r} has expired")
-        self._used.touch(found.id, now)
-        return found.tenant
-
-    def is_current(self, tenant: Tenant) -> bool:
-        """Whether a tenant who was let in may still be here; for streams that last."""
-        self._refresh()
-        if tenant.id == LOCAL.id:
-            return not self.needs_keys
-        now = self._clock()
-        return self._keys is not None and any(
-            key.id == tenant.id and not key.expired(now) for key in self._keys.key
-        )
-
-    def close(self) -> None:
-        self._used.flush()
-
-    def _refresh(self) -> None:
-        """Once keys were needed they stay needed, also when the file goes away or breaks."""
-        signature = self._stat()
-        if signature == self._signature:
-            return
-        self._signature = signature
-        try:
-            keys = self._file.read()
-        except ConfigError as error:
-            _log.error("the access keys stay as they were: %s", error)
-            return
-        self._needed = self._needed or keys is not None
-        self._keys = keys
-
-    def _stat(self) -> tuple[int, ...] | None:
-        try:
-            found = self._file.path.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
 
 
 def require_keys(config: GatewayConfig, keys: Keys | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any, TypeAlias
 
 from thinkwire.jsonvalue import dump_text
@@ -20,13 +20,38 @@ FORWARDED: dict[str, tuple[str, ...]] = {
 """What a client may tell the provider beside the body, when both speak the same dialect. Nothing else goes
 on: no account or project (the key is the gateway's), no user agent, no facts about the client's machine."""
 
+_GROUPED = "thinkwire.headers"
+"""Where a scope keeps its headers by name, once somebody has asked."""
+
 HEADER_LIMIT = 4096
 NOTES_LIMIT = 8192
 
 
 def headers_of(scope: Scope, name: bytes) -> list[str]:
     """Every value of a header, in order."""
-    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+    return grouped(scope).get(name) or []
+
+
+def grouped(scope: Scope) -> dict[bytes, list[str]]:
+    """All headers by their names; made once for a scope."""
+    known: dict[bytes, list[str]] | None = scope.get(_GROUPED)
+    if known is not None:
+        return known
+    by_name: dict[bytes, list[str]] = {}
+    for key, value in scope["headers"]:
+        text = str(value, "latin-1")
+        if key in by_name:
+            by_name[key].append(text)
+        else:
+            by_name[key] = [text]
+    scope[_GROUPED] = by_name
+    return by_name
+
+
+def header_of(scope: Scope, name: bytes) -> str | None:
+    """The value of a header; the last one, where it came more than once."""
+    values = headers_of(scope, name)
+    return values[-1] if values else None
 
 
 def forwarded_headers(scope: Scope, dialect: str) -> dict[str, str]:
@@ -38,22 +63,23 @@ def forwarded_headers(scope: Scope, dialect: str) -> dict[str, str]:
 
 def header_value(text: str, limit: int = HEADER_LIMIT) -> str:
     """A text as a header can carry it: visible ASCII, one line, cut to a limit."""
-    return "".join(letter if " " <= letter <= "~" else "?" for letter in text[:limit]).strip()
+    text = text[:limit]
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(letter if " " <= letter <= "~" else "?" for letter in text)
+    return text.strip()
 
 
 def told_headers(
-    notes: Iterable[Note] = (), *, requested: str | None = None, effective: str | None = None
+    notes: Sequence[Note] = (), *, requested: str | None = None, effective: str | None = None
 ) -> HeaderPairs:
     """`x-thinkwire-requested`, `-effective` and `-notes`, the last as JSON; 8 kB at most, all together."""
-    said: Mapping[str, str | None] = {
-        "x-thinkwire-requested": requested,
-        "x-thinkwire-effective": effective,
-    }
     pairs = [
-        (name.encode(), header_value(value, 200).encode())
-        for name, value in said.items()
+        (name, header_value(value, 200).encode())
+        for name, value in ((b"x-thinkwire-requested", requested), (b"x-thinkwire-effective", effective))
         if value is not None
     ]
+    if not notes:
+        return pairs
     room = (
         NOTES_LIMIT - sum(len(name) + len(value) + 4 for name, value in pairs) - len("x-thinkwire-notes") - 4
     )

@@ -7,7 +7,7 @@ blank line, which every client passes over. Comments break Google's SDKs, and un
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from thinkwire.gateway.outlet import Outlet
 
@@ -23,7 +23,7 @@ def beat(dialect: str, *, begun: bool) -> bytes:
 class KeepAlive:
     """Fills an outlet's silences. A timer, so that it costs nothing while something is said."""
 
-    def __init__(self, outlet: Outlet, seconds: float, speak: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, outlet: Outlet, seconds: float, speak: Callable[[], None]) -> None:
         self._outlet = outlet
         self._seconds = seconds
         self._speak = speak
@@ -37,15 +37,13 @@ class KeepAlive:
         if outlet.over:
             return
         now = self._loop.time()
-        if now - outlet.spoke >= self._seconds and outlet.between and not self._is_speaking:
+        if now - outlet.spoke >= self._seconds and outlet.between and not outlet.congested:
             outlet.spoke = now
-            self._speaking = asyncio.ensure_future(self._speak())
+            self._speak()
+            if outlet.congested:
+                self._speaking = asyncio.ensure_future(outlet.drained())
         due = max(outlet.spoke + self._seconds, now + self._seconds / 4)
         self._timer = self._loop.call_at(due, self._look)
-
-    @property
-    def _is_speaking(self) -> bool:
-        return self._speaking is not None and not self._speaking.done()
 
     def stop(self) -> None:
         self._timer.cancel()

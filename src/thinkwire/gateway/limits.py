@@ -6,8 +6,7 @@ import datetime
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,10 +34,31 @@ class Counter(Protocol):
 
 
 class Slot:
-    """A request that was let in. Whoever serves it says in the end what it cost."""
+    """A place for one request, held while the block runs. Whoever serves it says in the end what it cost."""
 
-    def __init__(self) -> None:
+    __slots__ = ("_limits", "_priced", "_tenant", "cost")
+
+    def __init__(self, limits: Limits, tenant: Tenant, priced: bool) -> None:
+        self._limits = limits
+        self._tenant = tenant
+        self._priced = priced
         self.cost: float | None = None
+
+    async def __aenter__(self) -> Slot:
+        limits, tenant = self._limits, self._tenant
+        limits.take_place()
+        if tenant.spend_per_day is not None or tenant.rate_per_minute is not None:
+            try:
+                await limits.check(tenant, priced=self._priced)
+            except BaseException:
+                limits.leave_place()
+                raise
+        return self
+
+    async def __aexit__(self, *failed: object) -> None:
+        self._limits.leave_place()
+        if self.cost and self._tenant.spend_per_day is not None:
+            await self._limits.spend(self._tenant, self.cost)
 
 
 class Limits:
@@ -59,29 +79,32 @@ class Limits:
         self._on_running = on_running
         self.running = 0
 
-    @asynccontextmanager
-    async def enter(self, tenant: Tenant, *, priced: bool = True) -> AsyncIterator[Slot]:
+    def enter(self, tenant: Tenant, *, priced: bool = True) -> Slot:
         """Holds a place for one request, to the end of its stream. `priced`: the model has a known price."""
+        return Slot(self, tenant, priced)
+
+    def take_place(self) -> None:
+        """One more request at once; Refusal when there are as many as may be."""
         if self.running >= self.config.server.max_streams:
             message = "the gateway serves as many requests as it may (max_streams under [server]); try again"
             raise Refusal(503, "overloaded", message, retry_after=1)
-        self._count(1)
-        slot = Slot()
-        try:
-            await self._check_spending(tenant, priced)
-            await self._check_rate(tenant)
-            yield slot
-        finally:
-            self._count(-1)
-            if slot.cost and tenant.spend_per_day is not None:
-                await self._counter.add(tenant.id, self._day(), slot.cost)
+        self.running += 1
+        self._on_running(self.running)
+
+    def leave_place(self) -> None:
+        self.running -= 1
+        self._on_running(self.running)
+
+    async def check(self, tenant: Tenant, *, priced: bool) -> None:
+        """Refuses a tenant who has spent or asked as much as it may."""
+        await self._check_spending(tenant, priced)
+        await self._check_rate(tenant)
+
+    async def spend(self, tenant: Tenant, cost: float) -> None:
+        await self._counter.add(tenant.id, self._day(), cost)
 
     async def aclose(self) -> None:
         await self._counter.aclose()
-
-    def _count(self, change: int) -> None:
-        self.running += change
-        self._on_running(self.running)
 
     async def _check_rate(self, tenant: Tenant) -> None:
         if tenant.rate_per_minute is None:

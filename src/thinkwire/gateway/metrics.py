@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 from thinkwire.catalog import Catalog, default_catalog
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.record import Record
+from thinkwire.gateway.tallies import open_series
 from thinkwire.notes import NOTE_CODES
 from thinkwire.providers import default_providers
 from thinkwire.usage import Usage
@@ -30,8 +29,6 @@ LOSSES = frozenset(
 )
 """Notes that tell of something the model or the client did not get as it was."""
 
-_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-
 
 class Metrics:
     """Counts finished requests. In Prometheus' multi-process mode all workers are told by any of them."""
@@ -45,90 +42,74 @@ class Metrics:
         self._catalog = catalog or default_catalog()
         self._providers = {*default_providers(), *providers}
         self._models: set[tuple[str, str]] = set()
-        self._model = lru_cache(maxsize=1024)(self._known_model)
-        self._series = lru_cache(maxsize=4096)(_labelled)
-        self._registry = registry = client.CollectorRegistry()
-        who = ["provider", "model"]
-
-        def counter(name: str, told: str, labels: list[str]) -> Any:
-            return client.Counter(f"thinkwire_{name}", told, labels, registry=registry)
-
-        def histogram(name: str, told: str) -> Any:
-            labels = ["dialect", *who]
-            return client.Histogram(f"thinkwire_{name}", told, labels, registry=registry, buckets=_SECONDS)
-
-        self._requests = counter(
-            "requests_total", "Finished requests.", ["dialect", "operation", *who, "status", "outcome"]
+        self._who = lru_cache(maxsize=1024)(self._named)
+        self._series = series = open_series(client)
+        who = ("provider", "model")
+        self._requests = series.counter(
+            "requests", "Finished requests.", ("dialect", "operation", *who, "status", "outcome")
         )
-        self._duration = histogram("request_duration_seconds", "From the request to the end of its answer.")
-        self._first = histogram("time_to_first_token_seconds", "Until the first piece of an answer.")
-        self._tokens = counter("tokens_total", "Tokens, in types that add up.", ["type", *who])
-        self._untold = counter("unknown_usage_total", "Answers whose tokens nobody told.", who)
-        self._cost = counter("cost_usd_total", "Known cost of answers.", ["tenant", *who])
-        self._unpriced = counter("unknown_cost_total", "Answers whose cost is unknown.", who)
-        self._losses = counter("translation_losses_total", "What did not go through as it was.", ["reason"])
-        self._notes = counter("notes_total", "Notes, by code.", ["code"])
-        self._restored = counter("rehydrated_blocks_total", "Blocks that a client dropped, put back.", [])
-        self._running = client.Gauge(
-            "thinkwire_requests_running",
-            "Requests being served.",
-            registry=registry,
-            multiprocess_mode="livesum",
+        spoken = ("dialect", *who)
+        self._duration = series.histogram(
+            "request_duration_seconds", "From the request to the end of its answer.", spoken
         )
-
-    def running(self, count: int) -> None:
+        self._first = series.histogram(
+            "time_to_first_token_seconds", "Until the first piece of an answer.", spoken
+        )
+        self._tokens = series.counter("tokens", "Tokens, in types that add up.", ("type", *who))
+        self._untold = series.counter("unknown_usage", "Answers whose tokens nobody told.", who)
+        self._cost = series.counter("cost_usd", "Known cost of answers.", ("tenant", *who))
+        self._unpriced = series.counter("unknown_cost", "Answers whose cost is unknown.", who)
+        self._losses = series.counter("translation_losses", "What did not go through as it was.", ("reason",))
+        self._notes = series.counter("notes", "Notes, by code.", ("code",))
+        self._restored = series.counter("rehydrated_blocks", "Blocks that a client dropped, put back.", ())
+        self.running = series.gauge("requests_running", "Requests being served.").set
         """How many requests are being served (for `Limits(on_running=…)`)."""
-        self._running.set(count)
 
     def observe(self, record: Record) -> None:
         """Counts a finished request."""
-        who = self._who(record)
+        who = self._who(record.provider, record.model or "")
         outcome = "client_left" if record.client_left else record.failure or "ok"
-        series = self._series
-        series(self._requests, record.dialect, record.operation, *who, str(record.status), outcome).inc()
-        series(self._duration, record.dialect, *who).observe(record.ms / 1000)
+        spoken = (record.dialect, *who)
+        self._requests.add((record.dialect, record.operation, *who, str(record.status), outcome))
+        self._duration.observe(spoken, record.ms / 1000)
         if record.first_ms is not None:
-            series(self._first, record.dialect, *who).observe(record.first_ms / 1000)
+            self._first.observe(spoken, record.first_ms / 1000)
         for code in record.notes:
             self._note(code if code in NOTE_CODES else OTHER)
         if record.restored:
-            self._restored.inc(record.restored)
+            self._restored.add((), record.restored)
         if record.operation == "generate" and record.provider is not None:
             self._count(record, who)
 
     def expose(self) -> tuple[bytes, str]:
         """The text for `/metrics`, and its content type."""
-        registry = self._registry
-        if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-            from prometheus_client import multiprocess
-
-            registry = self._client.CollectorRegistry()
-            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return self._client.generate_latest(registry), self._client.CONTENT_TYPE_LATEST
+        return self._client.generate_latest(self._series), self._client.CONTENT_TYPE_LATEST
 
     def _note(self, code: str) -> None:
-        self._notes.labels(code).inc()
+        self._notes.add((code,))
         if code in LOSSES:
-            self._losses.labels(code).inc()
+            self._losses.add((code,))
 
     def _count(self, record: Record, who: tuple[str, str]) -> None:
+        provider, model = who
         counts = token_types(record.usage)
         for kind, tokens in counts.items():
-            self._series(self._tokens, kind, *who).inc(tokens)
+            self._tokens.add((kind, provider, model), tokens)
         if not counts:
-            self._untold.labels(*who).inc()
+            self._untold.add(who)
         if record.cost is None:
-            self._unpriced.labels(*who).inc()
+            self._unpriced.add(who)
         else:
-            self._cost.labels(record.tenant, *who).inc(record.cost)
+            self._cost.add((record.tenant, provider, model), record.cost)
 
-    def _who(self, record: Record) -> tuple[str, str]:
-        if record.provider is None:
+    def _named(self, provider: str | None, model: str) -> tuple[str, str]:
+        """The labels of who answered; once given, they stay."""
+        if provider is None:
             return NOBODY, NOBODY
-        provider = record.provider if record.provider in self._providers else OTHER
-        who = (provider, self._model(record.provider, record.model or ""))
+        named = provider if provider in self._providers else OTHER
+        who = (named, self._known_model(provider, model))
         if who not in self._models and len(self._models) >= MOST_MODELS:
-            return provider, OTHER
+            return named, OTHER
         self._models.add(who)
         return who
 
@@ -138,24 +119,20 @@ class Metrics:
         return OTHER if found is None or found.by == "family" else found.facts.id.partition(":")[0]
 
 
-def _labelled(metric: Any, *labels: str) -> Any:
-    """The one series of these labels; finding it costs more than counting in it."""
-    return metric.labels(*labels)
-
-
 def token_types(usage: Usage | None) -> dict[str, int]:
     """Known tokens by type; the types add up to all of them. Unknown ones are not there."""
     if usage is None:
         return {}
-    counts = {
-        "cache_read": usage.cache_read,
-        "cache_write": usage.cache_write,
-        "reasoning": usage.output_reasoning,
-        "input": _rest(usage.input_total, usage.cache_read, usage.cache_write),
-        "output": _rest(usage.output_total, usage.output_reasoning),
-    }
-    return {kind: count for kind, count in counts.items() if count is not None}
-
-
-def _rest(total: int | None, *parts: int | None) -> int | None:
-    return None if total is None else max(total - sum(part or 0 for part in parts), 0)
+    read, write, reasoning = usage.cache_read, usage.cache_write, usage.output_reasoning
+    counts = {}
+    if read is not None:
+        counts["cache_read"] = read
+    if write is not None:
+        counts["cache_write"] = write
+    if reasoning is not None:
+        counts["reasoning"] = reasoning
+    if usage.input_total is not None:
+        counts["input"] = max(usage.input_total - (read or 0) - (write or 0), 0)
+    if usage.output_total is not None:
+        counts["output"] = max(usage.output_total - (reasoning or 0), 0)
+    return counts

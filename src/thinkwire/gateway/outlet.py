@@ -1,12 +1,13 @@
-"""The way out to one client: one head, then pieces, then an end, and silence filled while a model thinks."""
+"""The way out to one client: one head, then pieces, then an end, and the news that it has left."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from thinkwire.gateway.headers import HeaderPairs
+from thinkwire.gateway.headers import HeaderPairs, Scope
+from thinkwire.gateway.visit import EXTENSION
 
 Message: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
@@ -15,11 +16,87 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 _WHOLE = (b"\n\n", b"\r\n\r\n", b"]", b"\n")
 
 
+class Way(Protocol):
+    """What carries an answer: a line of our own server, or any ASGI server's `send`."""
+
+    on_left: Callable[[], None] | None
+
+    @property
+    def congested(self) -> bool: ...
+    async def drained(self) -> None: ...
+    def taken(self) -> bytes | None: ...
+    def begin(self, status: int, headers: HeaderPairs) -> None: ...
+    def write(self, data: bytes) -> None: ...
+    def end(self, data: bytes) -> None: ...
+    def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None: ...
+
+
+def way_of(scope: Scope, receive: Receive, send: Send) -> Way:
+    """The direct way, where the server offers one."""
+    found: Way | None = scope.get("extensions", {}).get(EXTENSION)
+    return found if found is not None else AsgiWay(receive, send)
+
+
+class AsgiWay:
+    """Another server's way: what is written waits in line until somebody awaits `drained`."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._messages: list[Message] = []
+        self._watch: asyncio.Future[None] | None = None
+        self._on_left: Callable[[], None] | None = None
+        self._sending = asyncio.Lock()
+
+    @property
+    def on_left(self) -> Callable[[], None] | None:
+        return self._on_left
+
+    @on_left.setter
+    def on_left(self, call: Callable[[], None] | None) -> None:
+        self._on_left = call
+        if call is not None and self._watch is None:
+            self._watch = asyncio.ensure_future(self._until_left())
+        elif call is None and self._watch is not None:
+            self._watch.cancel()
+
+    async def _until_left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        if self._on_left is not None:
+            self._on_left()
+
+    @property
+    def congested(self) -> bool:
+        return bool(self._messages)
+
+    async def drained(self) -> None:
+        async with self._sending:
+            while self._messages:
+                await self._send(self._messages.pop(0))
+
+    def taken(self) -> bytes | None:
+        return None
+
+    def begin(self, status: int, headers: HeaderPairs) -> None:
+        self._messages.append({"type": "http.response.start", "status": status, "headers": headers})
+
+    def write(self, data: bytes) -> None:
+        self._messages.append({"type": "http.response.body", "body": data, "more_body": True})
+
+    def end(self, data: bytes) -> None:
+        self._messages.append({"type": "http.response.body", "body": data, "more_body": False})
+
+    def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None:
+        self.begin(status, headers)
+        self.end(body)
+
+
 class Outlet:
     """What was sent so far. Every answer goes through here, once."""
 
-    def __init__(self, send: Send, always: HeaderPairs) -> None:
-        self._send = send
+    def __init__(self, way: Way, always: HeaderPairs) -> None:
+        self.way = way
         self.always = always
         """Headers of every answer."""
         self.status: int | None = None
@@ -28,66 +105,70 @@ class Outlet:
         """Whether the last byte ended an event, so that another may begin."""
         self.spoke = 0.0
         """When something was last sent, on the loop's clock."""
-        self.at_end: Callable[[], None] | None = None
-        """Called before the last byte."""
+        self._clock = asyncio.get_running_loop().time
 
     @property
     def began(self) -> bool:
         return self.status is not None
 
-    async def begin(self, status: int, headers: HeaderPairs) -> None:
-        self.status = status
-        await self._send(
-            {"type": "http.response.start", "status": status, "headers": [*headers, *self.always]}
-        )
+    @property
+    def congested(self) -> bool:
+        """Whether what was pushed has to be waited for."""
+        return self.way.congested
 
-    async def write(self, data: bytes) -> None:
-        """One piece, in one send."""
-        if not data:
-            return
-        self.spoke = asyncio.get_running_loop().time()
-        self.between = data.endswith(_WHOLE)
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+    async def drained(self) -> None:
+        await self.way.drained()
+
+    def begin(self, status: int, headers: HeaderPairs) -> None:
+        self.status = status
+        self.way.begin(status, [*headers, *self.always])
+
+    def push(self, data: bytes) -> None:
+        """One piece, now; then look whether the way is congested."""
+        if data:
+            self.spoke = self._clock()
+            self.between = data.endswith(_WHOLE)
+            self.way.write(data)
 
     async def end(self, data: bytes = b"") -> None:
         if self.over:
             return
         self.over = True
-        if self.at_end is not None:
-            self.at_end()
-        await self._send({"type": "http.response.body", "body": data, "more_body": False})
+        self.way.on_left = None
+        self.way.end(data)
+        if self.way.congested:
+            await self.way.drained()
 
     async def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None:
         """An answer that is known from its first byte to its last."""
-        await self.begin(status, [*headers, (b"content-length", str(len(body)).encode())])
-        await self.end(body)
+        self.status = status
+        self.over = True
+        self.way.on_left = None
+        length = (b"content-length", b"%d" % len(body))
+        self.way.whole(status, [*headers, *self.always, length], body)
+        if self.way.congested:
+            await self.way.drained()
 
 
 class Departure:
     """Notices that the client has left, and then cancels whoever serves it."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, way: Way) -> None:
         self.left = False
+        self._way = way
         self._task = asyncio.current_task()
-        self._watch = asyncio.ensure_future(_until_left(receive))
-        self._watch.add_done_callback(self._gone)
+        way.on_left = self._gone
 
-    def _gone(self, watch: asyncio.Future[None]) -> None:
-        if not watch.cancelled() and watch.exception() is None and self._task is not None:
-            self.left = True
+    def _gone(self) -> None:
+        self.left = True
+        if self._task is not None:
             self._task.cancel()
 
     def disarm(self) -> None:
         """From now on nobody is cancelled: the answer is over."""
-        self._watch.remove_done_callback(self._gone)
-        self._watch.cancel()
+        self._way.on_left = None
 
     def swallow(self) -> None:
         """The cancellation was ours, and goes no further."""
         if self._task is not None:
             self._task.uncancel()
-
-
-async def _until_left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

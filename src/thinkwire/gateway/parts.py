@@ -10,15 +10,17 @@ from urllib.parse import urlsplit
 import msgspec
 
 from thinkwire.client import Client
+from thinkwire.gateway.asked import Directory
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.config import GatewayConfig, LedgerSettings
-from thinkwire.gateway.guard import KeyRing, require_keys
+from thinkwire.gateway.guard import require_keys
+from thinkwire.gateway.keyring import KeyRing
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import Ledger, open_ledger
-from thinkwire.gateway.ledger.matching import prefixes_of
+from thinkwire.gateway.ledger.matching import prefixes_of, worth_keeping
 from thinkwire.gateway.limits import Limits, open_counter
-from thinkwire.gateway.logs import log_request
+from thinkwire.gateway.logs import gathering, log_request
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import ResponseStore, open_responses
 from thinkwire.http import Timeouts
@@ -31,6 +33,7 @@ class Parts(msgspec.Struct):
 
     config: GatewayConfig
     client: Client
+    directory: Directory
     carrier: Carrier
     keys: KeyRing
     limits: Limits
@@ -43,7 +46,7 @@ class Parts(msgspec.Struct):
         self, call: Call, turn: Turn, *, after: Request | None = None, items: Mapping[str, int] | None = None
     ) -> None:
         """Keeps an answer for clients that drop its thinking."""
-        if self.ledger is not None:
+        if self.ledger is not None and worth_keeping(turn) is not None:
             upstream = f"{call.provider}/{call.model}"
             asked = after or Request()
             *_, prefix = prefixes_of(asked) if after else (b"",)
@@ -56,12 +59,14 @@ class Parts(msgspec.Struct):
         self.config = config
         self.limits.config = config
         self.client.know(config.providers())
+        self.directory.forget()
 
 
 @asynccontextmanager
 async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> AsyncIterator[Parts]:
     """A gateway's parts as its configuration asks for them; closed at the end, the last first."""
     async with AsyncExitStack() as stack:
+        stack.enter_context(gathering())
         file = KeyFile()
         require_keys(config, file.read())
         keys = KeyRing(file, loopback=config.server.is_loopback)
@@ -69,7 +74,8 @@ async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> 
         if client is None:
             client = await stack.enter_async_context(new_client(config))
         metrics, observers = _observers(config)
-        limits = Limits(config, open_counter(config), on_running=_running(metrics))
+        on_running = metrics.running if metrics is not None else _unheard
+        limits = Limits(config, open_counter(config), on_running=on_running)
         stack.push_async_callback(limits.aclose)
         ledger, responses = None, None
         if config.ledger.enabled:
@@ -78,6 +84,7 @@ async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> 
         yield Parts(
             config=config,
             client=client,
+            directory=Directory(client),
             carrier=Carrier(),
             keys=keys,
             limits=limits,
@@ -103,6 +110,10 @@ def new_client(config: GatewayConfig, *, sim: bool | None = None) -> Client:
     )
 
 
+def _unheard(count: int) -> None:
+    pass
+
+
 def _observers(config: GatewayConfig) -> tuple[Any, tuple[Callable[[Record], None], ...]]:
     observers: list[Callable[[Record], None]] = [log_request]
     metrics = None
@@ -118,14 +129,6 @@ def _observers(config: GatewayConfig) -> tuple[Any, tuple[Callable[[Record], Non
         if tracing is not None:
             observers.append(tracing.observe)
     return metrics, tuple(observers)
-
-
-def _running(metrics: Any) -> Callable[[int], None]:
-    def tell(count: int) -> None:
-        if metrics is not None:
-            metrics.running(count)
-
-    return tell
 
 
 async def _open_ledger(settings: LedgerSettings) -> Ledger:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 import msgspec
 
 from thinkwire import dialects
 from thinkwire.asking import Located, Prepared
+from thinkwire.dialects import StreamDecoder
 from thinkwire.errors import Failure, MalformedInput, ProviderError
 from thinkwire.events import Collector, Event, Failed, Finished, Started, events_of
 from thinkwire.gateway.answers import JSON, STREAM
@@ -33,7 +35,15 @@ _CARRIER = f'"{PREFIX}'.encode()
 _NO_CHANGE = ("reasoning.unknown_model", "reasoning.native_wins")
 """What a plan may say without wanting anything changed."""
 _RETURNED = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry")
-_ABOUT_REASONING = re.compile(r"thinking|reasoning|effort|budget|thought", re.IGNORECASE)
+_AFTERWORDS = 1.0
+"""Seconds that are waited for bytes behind an answer's end."""
+_MENDABLE = re.compile(
+    r"thinking|reasoning|effort|budget|thought|extra inputs are not permitted|unknown parameter|"
+    r"first message must|duplicate item|input\[\d+\]\.id|tool_use|tool_result|tool_call|tool output|"
+    r"function call turn|function response",
+    re.IGNORECASE,
+)
+"""What refusals talk about that a plan does better: reasoning, others' fields and ids, calls and results."""
 
 
 async def find_passing(
@@ -134,6 +144,9 @@ class Passing:
         self._request = request
         self._seen = Collector()
         self._ending: Finished | Failed | None = None
+        self._decoder: StreamDecoder = prepared.decoder()
+        self._held = b""
+        self._remembered = False
         self._wrote = False
         self._failure: Failure | None = None
         self._refusal: tuple[int, HeaderPairs, bytes] | None = None
@@ -145,10 +158,13 @@ class Passing:
         call.passed_through = True
         call.breaks_off = self._break_off
         try:
-            async with self._parts.client.send(prepared, self._raw) as reply:
+            reply = await self._parts.client.ask(prepared, self._raw)
+            try:
                 if reply.status >= 300:
                     return await self._refused(reply)
                 await (self._stream(reply) if self.streamed else self._whole(reply))
+            finally:
+                reply.close()
         except ProviderError as error:
             failure = msgspec.structs.replace(error.failure, provider=prepared.provider.name)
             if not self._wrote:
@@ -158,9 +174,12 @@ class Passing:
         return None
 
     def may_be_mended(self, failure: Failure) -> bool:
-        """Whether the refusal was about reasoning, so that a planned request may do better."""
-        refused = failure.status in (400, 422) and not self._call.outlet.over
-        return refused and (about_seals(failure) or _ABOUT_REASONING.search(failure.message) is not None)
+        """Whether the refusal was about what a planned request may do better."""
+        if self._call.outlet.over or failure.status not in (400, 404, 422):
+            return False
+        return about_seals(failure) or (
+            failure.status != 404 and _MENDABLE.search(failure.message) is not None
+        )
 
     async def hand_over(self, failure: Failure) -> bool:
         """Gives the client the vendor's own refusal; not one that talks about keys, which are ours."""
@@ -192,37 +211,63 @@ class Passing:
             events = list(events_of(self._prepared.read(parse_object(body))))
         except MalformedInput:
             events = []
-        await self._observe(events)
+        self._see(events)
+        await self._remember()
         headers = [*_returned(reply.headers, JSON), *self._call.answer_headers()]
         await self._call.outlet.whole(reply.status, headers, body)
 
     async def _stream(self, reply: AnyReply) -> None:
         call, outlet = self._call, self._call.outlet
-        decoder = self._prepared.decoder()
-        headers = [*_returned(reply.headers, STREAM), *call.answer_headers()]
         if not outlet.began:
-            await outlet.begin(reply.status, headers)
-        async for chunk in reply.chunks():
-            call.told()
-            self._wrote = True
-            await self._observe(decoder.feed(chunk))
-            await outlet.write(chunk)
+            outlet.begin(reply.status, [*_returned(reply.headers, STREAM), *call.answer_headers()])
+        await reply.pour(self)
         last = b""
         if self._ending is None:
-            await self._observe(decoder.close())
+            self._see(self._decoder.close())
             if isinstance(self._ending, Failed):
                 last = self._break_off(self._ending.failure)
-        await outlet.end(last)
+        await self._remember()
+        outlet.push(self._held)
+        self._held = b""
+        # Whatever the vendor says after the end goes through too, if it says it soon.
+        with suppress(ProviderError):
+            await reply.pour(self, patience=_AFTERWORDS)
+        await outlet.end(self._held + last)
 
-    async def _observe(self, events: list[Event]) -> None:
-        """Usage and the ledger learn what went through; the client gets the end when that is done."""
+    @property
+    def congested(self) -> bool:
+        return self._call.outlet.way.congested
+
+    async def drained(self) -> None:
+        await self._call.outlet.way.drained()
+
+    def take(self, piece: bytes) -> bool:
+        """A piece on its way; the one with the end in it waits until what must be remembered is."""
+        self._call.told()
+        self._wrote = True
+        if self._remembered:
+            self._held += piece
+            return True
+        self._see(self._decoder.feed(piece))
+        if self._ending is not None:
+            self._held += piece
+            return False
+        self._call.outlet.push(piece)
+        return True
+
+    def _see(self, events: list[Event]) -> None:
+        add = self._seen.add
         for event in events:
-            self._seen.add(event)
-            if isinstance(event, Finished | Failed):
+            add(event)
+            if type(event) is Finished or type(event) is Failed:
                 self._ending = event
-        if self._ending is None or self._call.finish or self._call.failure:
-            return
+
+    async def _remember(self) -> None:
+        """Usage and the ledger learn what went through."""
         call, ending = self._call, self._ending
+        if ending is None or self._remembered:
+            return
+        self._remembered = True
         call.usage = ending.usage
         if isinstance(ending, Failed):
             call.failure = ending.failure

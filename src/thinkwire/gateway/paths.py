@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
+
+from thinkwire.gateway.headers import Scope, headers_of
 
 Operation = Literal[
     "generate", "count_tokens", "models", "model", "response", "hello", "healthz", "readyz", "metrics"
@@ -54,6 +57,7 @@ _VERBS: dict[str, tuple[Operation, bool | None]] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def find_place(path: str) -> Place | None:
     """The place that a path means; None for none. Ids of models may have slashes and colons in them."""
     path = path.rstrip("/")
@@ -77,8 +81,8 @@ def find_place(path: str) -> Place | None:
     return None
 
 
-def dialect_of(headers: dict[str, str]) -> str:
+def dialect_of(scope: Scope) -> str:
     """The dialect of a client that names it nowhere but in its headers."""
-    if "anthropic-version" in headers or "x-api-key" in headers:
+    if headers_of(scope, b"anthropic-version") or headers_of(scope, b"x-api-key"):
         return "anthropic"
-    return "gemini" if "x-goog-api-key" in headers else "openai-chat"
+    return "gemini" if headers_of(scope, b"x-goog-api-key") else "openai-chat"

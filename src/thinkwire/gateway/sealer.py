@@ -59,7 +59,14 @@ class Sealer:
     """
 
     def __init__(
-        self, box: Box, tenant: str, dialect: str, origin: Origin, *, whole: bool | None = None
+        self,
+        box: Box,
+        tenant: str,
+        dialect: str,
+        origin: Origin,
+        *,
+        whole: bool | None = None,
+        prefix: bytes = b"",
     ) -> None:
         self.items: dict[str, int] = {}
         """Ids of reasoning items that the client may refer to, and the blocks that they stand for."""
@@ -68,6 +75,7 @@ class Sealer:
         self._dialect = dialect
         self._scheme = SCHEMES.get(dialect)
         self._origin = origin
+        self._prefix = prefix
         self._whole = dialect in WHOLE if whole is None else whole
         self._turn = new_turn()
         self._making: dict[int, _Making] = {}
@@ -104,8 +112,21 @@ class Sealer:
 
     def answer(self, answer: Answer) -> Answer:
         """A whole answer for the client."""
+        self._origin = answer.turn.origin or self._origin
+        if self._is_plain(answer):
+            return answer
         shown = collect(self.feed(list(events_of(answer)))).turn.blocks
         return msgspec.structs.replace(answer, turn=msgspec.structs.replace(answer.turn, blocks=shown))
+
+    def _is_plain(self, answer: Answer) -> bool:
+        """Whether there is nothing to seal; at Google's clients the first call brings a seal of ours."""
+        calls = self._dialect != "gemini"
+        for block in answer.turn.blocks:
+            if type(block) is not Text and not (calls and type(block) is ToolCall):
+                return False
+            if block.seal is not None:
+                return False
+        return True
 
     def _take(self, event: Event, out: list[Event]) -> None:
         match event:
@@ -147,7 +168,7 @@ class Sealer:
         if isinstance(block, Image):
             out.append(BlockStarted(index, self._sealed_image(index, block)))
             return
-        if not isinstance(block, Thinking | Text | ToolCall):
+        if not isinstance(block, (Thinking, Text, ToolCall)):
             out.append(event)
             return
         making = self._making[index] = _Making(block, self._calls, not self._said)
@@ -248,7 +269,8 @@ class Sealer:
 
     def _carrier(self, kept: tuple[Kept, ...]) -> Seal:
         assert self._scheme is not None
-        return Seal(self._scheme, write(self._box, Carried(self._turn, self._origin, kept), self._tenant))
+        carried = Carried(self._turn, self._origin, kept, self._prefix)
+        return Seal(self._scheme, write(self._box, carried, self._tenant))
 
 
 def _kept_call(index: int, call: ToolCall, seal: Seal | None) -> Kept:

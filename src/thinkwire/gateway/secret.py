@@ -135,7 +135,7 @@ class Box:
     def names(self, *facts: str | bytes) -> list[bytes]:
         """Names for these facts that tell nothing about them: one by each secret, the newest first."""
         parts = [fact.encode("utf-8", "surrogatepass") if isinstance(fact, str) else fact for fact in facts]
-        data = b"".join(len(part).to_bytes(4) + part for part in parts)
+        data = b"".join([len(part).to_bytes(4) + part for part in parts])
         return [hmac.digest(name, data, hashlib.sha256)[:16] for name in self._names]
 
 

@@ -23,6 +23,7 @@ from thinkwire.gateway.beside import Beside, is_page
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import has_price
 from thinkwire.gateway.headers import Scope
+from thinkwire.gateway.line import Line
 from thinkwire.gateway.logs import set_up
 from thinkwire.gateway.outlet import Receive, Send
 from thinkwire.gateway.parts import new_client, open_parts
@@ -154,10 +155,18 @@ class Workers(Multiprocess):
                     process.process.kill()
 
 
-def settings_for(app: Any, config: GatewayConfig, **more: Any) -> uvicorn.Config:
-    return uvicorn.Config(
+class Settings(uvicorn.Config):
+    """uvicorn's own, and in how many seconds the head of a request must be whole."""
+
+    head_seconds: float
+
+
+def settings_for(app: Any, config: GatewayConfig, **more: Any) -> Settings:
+    settings = Settings(
         app,
+        http=more.pop("http", Line),
         access_log=False,
+        proxy_headers=False,
         log_config=None,
         server_header=False,
         date_header=False,
@@ -167,6 +176,8 @@ def settings_for(app: Any, config: GatewayConfig, **more: Any) -> uvicorn.Config
         backlog=_BACKLOG,
         **more,
     )
+    settings.head_seconds = config.server.head_seconds
+    return settings
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -177,9 +188,8 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"cannot listen on {host}:{port}: {reason}") from None
-    # Connections inherit this; asyncio sets it only on sockets that say which protocol they are of.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # asyncio does this for sockets that it made itself only; without it small pieces wait for each other.
+    # Connections inherit this; without it small pieces wait for each other. asyncio sets it only on sockets
+    # that say which protocol they are of.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.set_inheritable(True)
     return listener
@@ -213,10 +223,10 @@ def worker() -> Served:
 
 
 @contextlib.asynccontextmanager
-async def serving(app: Any, config: GatewayConfig, *, port: int = 0) -> AsyncIterator[str]:
+async def serving(app: Any, config: GatewayConfig, *, port: int = 0, **more: Any) -> AsyncIterator[str]:
     """Serves an application in the running loop until the block ends; gives the base address."""
     listener = listen("127.0.0.1", port)
-    server = QuietServer(settings_for(app, config))
+    server = QuietServer(settings_for(app, config, **more))
     task = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         while not server.started and not task.done():

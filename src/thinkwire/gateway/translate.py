@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,12 +16,24 @@ from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
 from thinkwire.dialects.openai_responses.encoder import StreamEncoder as ResponsesEncoder
 from thinkwire.errors import Failure
-from thinkwire.events import Answer, BlockGrew, Collector, Event, Failed, Finished, Noted, Started
+from thinkwire.events import (
+    Answer,
+    BlockGrew,
+    Collector,
+    Event,
+    Failed,
+    Finished,
+    Noted,
+    Started,
+    collect,
+    events_of,
+)
 from thinkwire.gateway.asked import Meant
-from thinkwire.gateway.ingress import normalise
+from thinkwire.gateway.ingress import normalise, same
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.sealer import Sealer
 from thinkwire.jsonvalue import JsonObject
+from thinkwire.messages import Origin, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.spoken import read_intent
@@ -124,6 +136,8 @@ class Telling:
         self._encoder = _encoder(understood) if understood.streamed else None
         self.keeps = keeps
         self._shown = Collector() if keeps or self._encoder is None else None
+        self._answer: Answer | None = None
+        self._told: Answer | None = None
 
     def feed(self, batch: list[Event]) -> bytes:
         """The bytes for a batch; none when the answer is not streamed."""
@@ -140,6 +154,32 @@ class Telling:
                 self._shown.add(event)
         return b"".join(map(self._encoder.feed, shown)) if self._encoder is not None else b""
 
+    def take(self, answer: Answer) -> None:
+        """A whole answer; `whole` gives it in the client's words."""
+        self._answer = answer
+        self.notes += answer.notes
+        self.ending = Finished(answer.finish, usage=answer.usage) if answer.finish else None
+        restore = self._understood.restore
+        if restore is same:
+            blocks = self.sealer.answer(answer).turn.blocks
+        else:
+            blocks = collect(restore(self.sealer.feed(list(events_of(answer))))).turn.blocks
+        origin = answer.turn.origin or Origin()
+        named = self._named(Started(origin.response_id, origin.model, answer.extras))
+        by = Origin(model=named.model, response_id=named.id)
+        self._told = Answer(
+            turn=Turn("assistant", blocks, by, answer.turn.extras),
+            finish=answer.finish,
+            usage=answer.usage,
+            notes=answer.notes,
+            extras=named.extras,
+        )
+
+    @property
+    def turn(self) -> Turn:
+        """The turn as the model gave it."""
+        return (self._answer or self.original.answer()).turn
+
     def _look(self, event: Event) -> None:
         if type(event) is Noted:
             self.notes.append(event.note)
@@ -151,7 +191,7 @@ class Telling:
         dialect = self._understood.dialect.name
         head = _IDS[dialect]
         native = started.id if started.id and head and started.id.startswith(head) else None
-        self.id = native or f"{head}{secrets.token_hex(12)}"
+        self.id = native or f"{head}{os.urandom(12).hex()}"
         extras = started.extras
         if dialect == "openai-responses":
             own = extras.get("openai_responses", {})
@@ -173,8 +213,11 @@ class Telling:
 
     def whole(self) -> JsonObject:
         """The answer as one body."""
-        assert self._shown is not None
-        body, notes = _whole(self._understood.dialect, self._shown.answer())
+        told = self._told
+        if told is None:
+            assert self._shown is not None
+            told = self._shown.answer()
+        body, notes = _whole(self._understood.dialect, told)
         self.notes += notes if self._encoder is None else ()
         return body
 

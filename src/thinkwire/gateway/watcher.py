@@ -10,12 +10,22 @@ from collections.abc import Callable
 import msgspec
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.config import GatewayConfig, LedgerSettings, Logging, Switch, Tracing
 
 _log = logging.getLogger("thinkwire.gateway")
 
-AT_START = ("host", "port", "workers")
-"""Settings of [server] that only a new start can change."""
+AT_START: dict[str, tuple[str, ...]] = {
+    "server": (
+        *("host", "port", "workers", "head_seconds", "drain_seconds"),
+        *("connect_seconds", "first_byte_seconds", "idle_seconds"),
+    ),
+    "limits": ("url",),
+    "ledger": LedgerSettings.__struct_fields__,
+    "logging": Logging.__struct_fields__,
+    "metrics": Switch.__struct_fields__,
+    "tracing": Tracing.__struct_fields__,
+}
+"""Settings that only a new start can change, by section."""
 
 
 class Watcher:
@@ -59,13 +69,16 @@ class Watcher:
         return True
 
     def _with_fixed(self, new: GatewayConfig) -> GatewayConfig:
-        fixed = {name: getattr(self.config.server, name) for name in AT_START}
-        moved = [name for name in AT_START if getattr(new.server, name) != fixed[name]]
-        if moved:
-            _log.warning("%s of [server] will count after the next start", " and ".join(moved))
-        return msgspec.structs.replace(
-            new, server=msgspec.structs.replace(new.server, **fixed), file=self.config.file
-        )
+        """The new settings, but for those that stay as they are until the next start."""
+        sections: dict[str, msgspec.Struct] = {}
+        for section, names in AT_START.items():
+            asked, running = getattr(new, section), getattr(self.config, section)
+            fixed = {name: getattr(running, name) for name in names}
+            moved = [name for name in names if getattr(asked, name) != fixed[name]]
+            if moved:
+                _log.warning("%s of [%s] will count after the next start", " and ".join(moved), section)
+            sections[section] = msgspec.structs.replace(asked, **fixed)
+        return msgspec.structs.replace(new, **sections, file=self.config.file)
 
     def _signature(self) -> tuple[int, ...] | None:
         try:

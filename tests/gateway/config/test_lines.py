@@ -88,7 +88,7 @@ COMPLAINTS = [
         "line 3: no setting 'key' in [providers.mine]",
     ),
     ("[providers.openai]\nquirks = { foo = 1 }", "line 2: quirks.foo: there is no such setting"),
-    ('[ledger]\nttl = "soon"', "line 2: ttl: expected `str` matching regex"),
+    ('[ledger]\nttl = "soon"', "line 2: ttl: write a number and s, m, h, d or w, such as '7d'"),
     ("[logging]\nformat = ", "line 2: Invalid value"),
     ("server = 1", "line 1: [server] must be a table"),
 ]

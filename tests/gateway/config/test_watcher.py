@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.watcher import Watcher
+from thinkwire.gateway.watcher import AT_START, Watcher
 
 
 def write(path: Path, text: str) -> None:
@@ -81,6 +81,28 @@ def test_what_the_command_line_said_stays_and_a_move_is_for_the_next_start(
         assert watcher.poll()
     assert (watcher.config.server.port, watcher.config.server.max_streams) == (9, 3)
     assert "port of [server] will count after the next start" in caplog.text
+
+
+@pytest.mark.parametrize("section", AT_START)
+def test_what_is_opened_at_the_start_stays_and_is_told_by_its_section(
+    file: Path, caplog: pytest.LogCaptureFixture, section: str
+) -> None:
+    changes = {
+        "server": "idle_seconds = 7",
+        "limits": 'url = "redis://elsewhere"',
+        "ledger": "enabled = false",
+        "logging": "content = true",
+        "metrics": "enabled = false",
+        "tracing": "enabled = true",
+    }
+    running = GatewayConfig.load(file)
+    watcher = Watcher(running)
+    write(file, f"[{section}]\n{changes[section]}\n")
+    with caplog.at_level(logging.INFO, "thinkwire"):
+        watcher.poll()
+    assert getattr(watcher.config, section) == getattr(running, section)
+    name = changes[section].partition(" ")[0]
+    assert f"{name} of [{section}] will count after the next start" in caplog.text
 
 
 def test_a_reload_by_hand_reads_what_looks_the_same(file: Path) -> None:

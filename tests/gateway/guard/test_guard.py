@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
-import logging
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ from thinkwire.errors import ConfigError
 from thinkwire.gateway.config import GatewayConfig, Routed, Server
 from thinkwire.gateway.guard import (
     ClientLeft,
-    KeyRing,
     Refusal,
     check_model,
     check_request,
@@ -28,7 +25,7 @@ from thinkwire.gateway.guard import (
     require_keys,
 )
 from thinkwire.gateway.headers import FORWARDED, forwarded_headers, header_value, told_headers
-from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed, Tenant
+from thinkwire.gateway.keys import KeyFile, Tenant
 from thinkwire.jsonvalue import parse
 from thinkwire.notes import Note
 
@@ -225,80 +222,6 @@ def test_a_key_is_found_in_every_header_form(headers: list[tuple[str, str]], key
 @pytest.fixture
 def file(tmp_path: Path) -> KeyFile:
     return KeyFile(tmp_path / "access.toml")
-
-
-def ring(file: KeyFile, *, loopback: bool = True, now: float = 1.8e9) -> KeyRing:
-    used = LastUsed(file.path.parent / "used.json")
-    return KeyRing(file, loopback=loopback, used=used, clock=lambda: now)
-
-
-async def turned_away(ring: KeyRing, key: str | None) -> str:
-    with pytest.raises(Refusal) as caught:
-        await ring.authenticate(key)
-    assert (caught.value.status, caught.value.kind) == (401, "auth")
-    return caught.value.message
-
-
-@pytest.mark.anyio
-async def test_without_keys_everybody_on_this_machine_is_the_same_tenant(file: KeyFile) -> None:
-    for key in (None, "any", "tw_wrong"):
-        assert await ring(file).authenticate(key) is LOCAL
-
-
-@pytest.mark.anyio
-async def test_without_keys_nobody_from_elsewhere_is_heard(file: KeyFile) -> None:
-    await turned_away(ring(file, loopback=False), None)
-    await turned_away(ring(file, loopback=False), "any")
-
-
-@pytest.mark.anyio
-async def test_with_keys_everybody_needs_one(file: KeyFile) -> None:
-    key, secret = file.create("ci", rate_per_minute=5)
-    keys = ring(file)
-    assert await keys.authenticate(secret) == key.tenant
-    for wrong in (None, "", "planted-wrong", secret + "x", key.id, key.digest, "é" * 10_000, "\udcff"):
-        assert "planted" not in await turned_away(keys, wrong)
-    assert LastUsed(file.path.parent / "used.json").read() == {key.id: 1.8e9}
-
-
-@pytest.mark.anyio
-async def test_a_key_counts_from_the_next_request_and_so_does_its_end(file: KeyFile) -> None:
-    keys = ring(file)
-    assert await keys.authenticate(None) is LOCAL
-    assert keys.is_current(LOCAL)
-    _, secret = file.create("ci")
-    assert not keys.is_current(LOCAL)
-    tenant = await keys.authenticate(secret)
-    assert keys.is_current(tenant)
-    await turned_away(keys, None)
-    file.revoke("ci")
-    await turned_away(keys, secret)
-    assert not keys.is_current(tenant)
-    await turned_away(keys, None)
-
-
-@pytest.mark.anyio
-async def test_keys_that_were_needed_stay_needed(file: KeyFile, caplog: pytest.LogCaptureFixture) -> None:
-    _, secret = file.create("ci")
-    keys = ring(file)
-    file.path.write_text("broken")
-    with caplog.at_level(logging.ERROR):
-        assert (await keys.authenticate(secret)).name == "ci"
-    assert "the access keys stay as they were" in caplog.text
-    await turned_away(keys, None)
-    file.path.unlink()
-    await turned_away(keys, secret)
-    await turned_away(keys, None)
-
-
-@pytest.mark.anyio
-async def test_a_key_that_is_over_is_told_by_its_name_only(file: KeyFile) -> None:
-    end = datetime.datetime.fromtimestamp(1.8e9, datetime.UTC)
-    key, secret = file.create("ci", expires=end)
-    assert (await ring(file, now=1.8e9 - 1).authenticate(secret)).name == "ci"
-    message = await turned_away(ring(file), secret)
-    assert message == "the access key 'ci' has expired"
-    assert not ring(file).is_current(key.tenant)
 
 
 def test_a_gateway_that_others_can_reach_starts_with_keys_only(file: KeyFile) -> None:

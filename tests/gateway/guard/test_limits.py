@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -199,6 +200,25 @@ async def test_a_refusal_takes_no_place(tmp_path: Path) -> None:
     for _ in range(3):
         assert (await refused(gate, RATED)).kind == "rate_limit"
     assert gate.running == 0
+
+
+async def test_who_leaves_while_it_is_counted_takes_no_place(tmp_path: Path) -> None:
+    class Slow(OwnCounter):
+        async def take(self, tenant: str, per_minute: int, now: float) -> float:
+            asked.set()
+            await asyncio.Event().wait()
+            return 0.0
+
+    asked = asyncio.Event()
+    gate = limits(Slow(tmp_path / "s.db"), max_streams=1)
+    waiting = asyncio.ensure_future(ask(gate, RATED))
+    await asked.wait()
+    assert gate.running == 1
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert gate.running == 0
+    await ask(gate, LOCAL)
 
 
 async def test_nobody_with_a_limit_is_let_in_uncounted(

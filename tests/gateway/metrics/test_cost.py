@@ -7,9 +7,11 @@ import datetime
 import pytest
 
 from tests.gateway.metrics.records import USAGE
-from thinkwire.catalog import default_catalog
+from thinkwire import prices
+from thinkwire.catalog import Facts, default_catalog
+from thinkwire.gateway import cost
 from thinkwire.gateway.cost import cost_of, has_price
-from thinkwire.prices import price_of
+from thinkwire.prices import Price, price_of
 from thinkwire.usage import Usage
 
 DAY = datetime.date(2026, 11, 1)
@@ -31,6 +33,24 @@ def test_every_bucket_has_its_price() -> None:
     assert has_price(PRICED.provider, PRICED.id)
 
 
+def test_a_day_is_a_day_of_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[datetime.date] = []
+
+    def priced(facts: Facts, day: datetime.date) -> Price:
+        asked.append(day)
+        return Price(1.0, 1.0, 1.0, 1.0)
+
+    monkeypatch.setattr(cost, "price_of", priced)
+    cost._price.cache_clear()
+    midnight = datetime.datetime(2026, 11, 2, tzinfo=datetime.UTC).timestamp()
+    for now in (midnight - 0.001, midnight, midnight + 86_399.9):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        assert cost_of(USAGE, PRICED.provider, PRICED.id) == pytest.approx(0.00015)
+    assert cost_of(USAGE, PRICED.provider, PRICED.id, day=DAY) == pytest.approx(0.00015)
+    cost._price.cache_clear()
+    assert asked == [DAY, datetime.date(2026, 11, 2)], "each day's price is looked up once"
+
+
 @pytest.mark.parametrize("usage", [None, Usage(), Usage(input_total=5), Usage(output_total=5)])
 def test_without_all_counts_the_cost_is_unknown(usage: Usage | None) -> None:
     assert cost_of(usage, PRICED.provider, PRICED.id) is None
@@ -42,3 +62,10 @@ def test_without_all_counts_the_cost_is_unknown(usage: Usage | None) -> None:
 def test_without_a_price_the_cost_is_unknown(provider: str | None, model: str | None) -> None:
     assert cost_of(USAGE, provider, model) is None
     assert not has_price(provider, model)
+
+
+def test_names_that_clients_invent_do_not_pile_up() -> None:
+    for remembered in (cost._price, prices._model):
+        most = remembered.cache_info().maxsize
+        assert most is not None
+        assert most <= 4096

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import datetime
+import io
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.gateway.metrics.records import record
 from thinkwire.gateway.config import Logging
-from thinkwire.gateway.logs import log_content, log_request, redacted, set_up
+from thinkwire.gateway.log_writer import DELAY, MOST, WHOLE, LineWriter, together
+from thinkwire.gateway.logs import _time, gathering, log_content, log_request, redacted, set_up
+from thinkwire.gateway.record import Record
 
 NAMES = ("thinkwire", "uvicorn", "uvicorn.error", "uvicorn.access", "thinkwire.gateway.content")
 
@@ -73,6 +81,176 @@ def test_a_request_is_one_line_with_everything_known(stderr: Stderr) -> None:
         "cost": 0.0125,
         "notes": ["thinking.dormant", "sampling.dropped"],
     }
+
+
+def test_every_field_is_told_under_its_name_and_in_its_place(stderr: Stderr) -> None:
+    told = record(
+        **{"operation": "count_tokens", "failure": "auth", "client_left": True, "streamed": False},
+        **{"requested": "max", "effective": "high", "finish": "length", "restored": 7, "status": 401},
+        passed_through=True,
+    )
+    set_up(Logging())
+    log_request(told)
+    logging.getLogger("thinkwire").addHandler(logging.NullHandler())
+    log_request(told)
+    direct, through_logging = stderr().splitlines()
+    assert re.sub(r'"time":"[^"]*"', "", direct) == re.sub(r'"time":"[^"]*"', "", through_logging)
+    line = json.loads(direct)
+    names = [
+        name for name in Record.__struct_fields__ if name in line and name not in ("ms", "cost", "notes")
+    ]
+    assert {name: line[name] for name in names if name != "time"} == {
+        name: getattr(told, name) for name in names if name not in ("time",)
+    }
+    assert set(Record.__struct_fields__) - set(line) == {"usage", "response_id", "trace"}
+    assert list(line) == [
+        *("id", "tenant", "dialect", "operation", "provider", "model", "status", "failure", "client_left"),
+        *("streamed", "passed_through", "requested", "effective", "finish", "restored", "ms", "first_ms"),
+        *("tokens", "cost", "notes", "asked", "time", "level", "logger", "message"),
+    ]
+    when = datetime.datetime.fromisoformat(line["time"])
+    assert abs(datetime.datetime.now(datetime.UTC) - when) < datetime.timedelta(minutes=1)
+
+
+@given(st.floats(0, 4e9))
+def test_times_are_told_to_the_millisecond(seconds: float) -> None:
+    told = datetime.datetime.fromisoformat(_time(seconds))
+    assert -1e-6 <= seconds - told.timestamp() < 0.001001
+    assert len(_time(seconds)) == len("2026-11-16T12:00:00.000+00:00")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_both_ways_to_a_line_write_the_same(stderr: Stderr, form: Any) -> None:
+    """Straight to our handler, or through `logging` where somebody else listens too."""
+    odd = [
+        record(),
+        record(usage=None, cost=None, first_ms=None, provider=None, model=None, asked="", notes=()),
+        record(asked='x"\n{"level":"error"}\u2028\ud800\x7f\x85é😀', model="m\x1b[2J", provider="p" * 3000),
+        *(record(**{name: "Bearer planted"}) for name in ("asked", "model", "requested", "finish", "tenant")),
+        record(asked="password:"),
+        record(model="x-api-key="),
+        record(asked="bearer", provider=None, model=None),
+        record(provider="a" * 100, model="b" * 100),
+        record(model="m " * 3000),
+        record(asked="n " * 3000),
+        record(notes=("sk-planted-planted",)),
+    ]
+    set_up(Logging(format=form))
+    for one in odd:
+        log_request(one)
+    logger = logging.getLogger("thinkwire")
+    logger.handlers = [*logger.handlers, logging.NullHandler()]
+    for one in odd:
+        log_request(one)
+    written = [re.sub(r"20\d\d-[\d:.T-]+\+00:00", "", line) for line in stderr().splitlines()]
+    assert len(written) == 2 * len(odd)
+    assert written[: len(odd)] == written[len(odd) :]
+    assert "planted" not in "".join(written)
+
+
+class Heard(logging.Handler):
+    """A handler of somebody else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@pytest.mark.parametrize("name", ["thinkwire", "thinkwire.gateway", "thinkwire.gateway.request"])
+def test_whoever_else_listens_hears_of_requests_too(stderr: Stderr, name: str) -> None:
+    set_up(Logging())
+    heard = Heard()
+    logger = logging.getLogger(name)
+    logger.addHandler(heard)
+    try:
+        log_request(record())
+    finally:
+        logger.removeHandler(heard)
+    assert heard.messages == ["200 claude-opus-5/high by anthropic/claude-opus-5 in 1500 ms"]
+    assert len(lines(stderr())) == 1
+
+
+def test_filters_and_levels_of_the_handler_count(stderr: Stderr) -> None:
+    handler = set_up(Logging())
+    handler.addFilter(lambda record: False)
+    log_request(record())
+    handler.filters.clear()
+    handler.setLevel(logging.WARNING)
+    log_request(record())
+    assert stderr() == ""
+
+
+@pytest.mark.anyio
+async def test_lines_are_gathered_while_a_gateway_runs_and_keep_their_order(stderr: Stderr) -> None:
+    set_up(Logging())
+    with gathering():
+        log_request(record(id="req_1"))
+        log_request(record(id="req_2"))
+        assert stderr() == ""
+        logging.getLogger("thinkwire.gateway").warning("between")
+        log_request(record(id="req_3"))
+        assert [line.get("id") for line in lines(stderr())] == ["req_1", "req_2", None]
+        await asyncio.sleep(2 * DELAY)
+        assert [line["id"] for line in lines(stderr())] == ["req_3"]
+        log_request(record(id="req_4"))
+    assert [line["id"] for line in lines(stderr())] == ["req_4"]
+    log_request(record(id="req_5"))
+    assert [line["id"] for line in lines(stderr())] == ["req_5"]
+
+
+@pytest.mark.anyio
+async def test_many_lines_do_not_wait_for_each_other(stderr: Stderr) -> None:
+    set_up(Logging())
+    with gathering():
+        for _ in range(MOST):
+            log_request(record())
+        assert len(lines(stderr())) == MOST
+
+
+def test_a_loop_that_ends_leaves_no_line_behind(stderr: Stderr) -> None:
+    handler = set_up(Logging())
+
+    async def one() -> None:
+        with gathering():
+            log_request(record())
+
+    for _ in range(2):
+        asyncio.run(one())
+        assert len(lines(stderr())) == 1
+    with gathering():
+        log_request(record())
+        assert len(lines(stderr())) == 1, "without a loop nobody would write it later"
+    with gathering():
+        asyncio.run(_log_in_a_loop())
+        assert stderr() == ""
+        handler.flush()
+        assert len(lines(stderr())) == 1, "`logging` does this when the process ends"
+        asyncio.run(_log_in_a_loop())
+        asyncio.run(_log_in_a_loop())
+    assert len(lines(stderr())) == 2
+
+
+async def _log_in_a_loop() -> None:
+    log_request(record())
+
+
+def test_a_stream_that_is_gone_breaks_nothing(stderr: Stderr) -> None:
+    handler = set_up(Logging())
+    assert isinstance(handler, LineWriter)
+    handler.setStream(io.StringIO())
+    handler.stream.close()
+    log_request(record())
+    assert stderr() == ""
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=3 * WHOLE // 2)))
+def test_lines_that_are_written_together_stay_whole_on_a_pipe(lines: list[str]) -> None:
+    texts = list(together(lines))
+    assert "".join(texts) == "".join(f"{line}\n" for line in lines)
+    assert all(len(text.encode()) <= WHOLE or text.count("\n") == 1 for text in texts)
 
 
 def test_what_is_unknown_is_null(stderr: Stderr) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import prometheus_client
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from tests.gateway.metrics.records import USAGE, record
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.metrics import LOSSES, MOST_MODELS, Metrics, token_types
 from thinkwire.gateway.record import Record
+from thinkwire.gateway.tallies import BOUNDS, OwnSeries, SharedSeries
 from thinkwire.notes import NOTE_CODES
 from thinkwire.usage import Usage, measure
 
@@ -166,6 +169,39 @@ sys.stdout.buffer.write(metrics.expose()[0])
     for _ in range(2):
         run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
     assert at(read(run.stdout), "cost_usd_total", tenant="t1", **CLAUDE) == 0.025
+
+
+def told_in(series: OwnSeries | SharedSeries, collector: Any, numbers: list[tuple[str, float]]) -> str:
+    """The exposition of numbers, without the times at which counting began."""
+    counter = series.counter("c", "Counted.", ("a", "b"))
+    bare = series.counter("bare", "Without labels.", ())
+    durations = series.histogram("d_seconds", "Timed.", ("a",))
+    gauge = series.gauge("g", "Now.")
+    for label, number in numbers:
+        counter.add((label, "x"), number)
+        counter.add((label, "y"))
+        bare.add((), number)
+        durations.observe((label,), number)
+        gauge.set(number)
+    text = prometheus_client.generate_latest(collector).decode()
+    return re.sub(r"^(\w+_created.*) \S+$", r"\1", text, flags=re.MULTILINE)
+
+
+NUMBERS = st.floats(0, 1000) | st.sampled_from(BOUNDS) | st.integers(0, 10**12)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["p", 'q"\\\n', "é"]), NUMBERS)))
+def test_our_counting_reads_as_prometheus_own(numbers: list[tuple[str, float]]) -> None:
+    own, theirs = OwnSeries(prometheus_client), SharedSeries(prometheus_client)
+    assert told_in(own, own, numbers) == told_in(theirs, theirs._registry, numbers)
+
+
+def test_the_times_at_which_counting_began_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = Metrics()
+    metrics.observe(record())
+    assert b"_created" in metrics.expose()[0]
+    monkeypatch.setenv("PROMETHEUS_DISABLE_CREATED_SERIES", "true")
+    assert b"_created" not in metrics.expose()[0]
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

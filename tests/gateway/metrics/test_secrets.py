@@ -15,7 +15,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from tests.gateway.metrics.records import record
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.guard import KeyRing, Refusal, check_request
+from thinkwire.gateway.guard import Refusal, check_request
+from thinkwire.gateway.keyring import KeyRing
 from thinkwire.gateway.keys import KeyFile, LastUsed, new_key
 from thinkwire.gateway.logs import JsonLines, TextLines, log_content, log_request
 from thinkwire.gateway.metrics import Metrics

@@ -10,9 +10,9 @@ import pytest
 
 from tests.client.upstream import Upstream, streamed
 from tests.gateway.gateways import Served
+from tests.gateway.security.keyed import new_key
 from tests.gateway.security.wire import ASK, Trap, hear, post
 from thinkwire.events import Answer
-from thinkwire.gateway.keys import KeyFile
 from thinkwire.messages import Text, Turn
 
 pytestmark = pytest.mark.anyio
@@ -118,7 +118,7 @@ BROKEN_HEADS = [
 async def test_a_broken_header_is_refused_or_harmless(
     guarded: Served, provider: Upstream, tmp_path: Path
 ) -> None:
-    KeyFile(tmp_path / "access.toml").create("somebody")
+    await new_key(guarded, tmp_path)
     for line in BROKEN_HEADS:
         head = b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n" + line
         heard = await hear(guarded.url, head + b"\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
@@ -151,7 +151,7 @@ async def test_no_spelling_of_a_path_goes_around_the_key(
     guarded: Served, provider: Upstream, tmp_path: Path, method: str
 ) -> None:
     """Everything but the open places needs a key, however it is written."""
-    KeyFile(tmp_path / "access.toml").create("somebody")
+    await new_key(guarded, tmp_path)
     for path in PATHS:
         heard = await hear(guarded.url, post(ASK, target=path, method=method))
         assert heard.status in (400, 401, 404, 405) or heard.raw.endswith(b"ok\n"), path
@@ -162,7 +162,7 @@ async def test_no_spelling_of_a_path_goes_around_the_key(
 async def test_two_keys_are_no_better_than_the_first(
     guarded: Served, provider: Upstream, tmp_path: Path
 ) -> None:
-    _, good = KeyFile(tmp_path / "access.toml").create("somebody")
+    good = await new_key(guarded, tmp_path)
     bad = "tw_" + "0" * 49
     provider.replies = [streamed("openai-chat", ANSWER)] * 2
     orders: list[tuple[int, list[str]]] = [
@@ -186,7 +186,7 @@ async def test_two_keys_are_no_better_than_the_first(
 async def test_a_key_in_the_address_is_refused_and_not_repeated(
     guarded: Served, provider: Upstream, tmp_path: Path
 ) -> None:
-    _, good = KeyFile(tmp_path / "access.toml").create("somebody")
+    good = await new_key(guarded, tmp_path)
     paths = ("/v1/messages", "/v1beta/models/gemini-3.8-flash:generateContent", "/v1/models")
     for path, name in product(paths, ("key", "api_key", "KEY", "access_token", "%6bey")):
         heard = await hear(guarded.url, post(ASK, target=f"{path}?alt=sse&{name}={good}"))
@@ -199,8 +199,7 @@ async def test_a_key_in_the_address_is_refused_and_not_repeated(
 async def test_every_key_is_compared_in_constant_time_whichever_matches(
     guarded: Served, provider: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = KeyFile(tmp_path / "access.toml")
-    secrets = [file.create(name)[1] for name in ("first", "second", "last")]
+    secrets = [await new_key(guarded, tmp_path, name) for name in ("first", "second", "last")]
     compare, compared = hmac.compare_digest, list[int]()
 
     def counted(one: str, other: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -148,7 +149,10 @@ def _with_seal(block: Any, forge: Callable[[str], str]) -> Any:
 
 async def test_a_revoked_key_opens_nothing(house: House, tmp_path: Path) -> None:
     turns = await begun(house, "anthropic", MODELS[0])
-    KeyFile(tmp_path / "access.toml").revoke("alice")
+    key, _ = KeyFile(tmp_path / "access.toml").revoke("alice")
+    async with asyncio.timeout(10):
+        while house.served.parts.keys.is_current(key.tenant):
+            await asyncio.sleep(0.01)
     body = dialects.get("anthropic").encode_request(Request(model=MODELS[0], turns=tuple(turns))).body
     url = house.served.url + "/v1/messages"
     async with house.session.post(url, json=body, headers={"x-api-key": house.alice}) as reply:

@@ -13,7 +13,7 @@ import msgspec
 from thinkwire.events import Event
 from thinkwire.gateway.ingress.home import is_home
 from thinkwire.gateway.ingress.limits import within_limits
-from thinkwire.gateway.ingress.messages import from_messages
+from thinkwire.gateway.ingress.messages import from_messages, without_host_fields
 from thinkwire.gateway.ingress.responses import from_responses
 from thinkwire.gateway.ingress.system import with_placed_system
 from thinkwire.gateway.ingress.thoughts import without_unvouched
@@ -21,13 +21,14 @@ from thinkwire.notes import Note
 from thinkwire.replay import Destination
 from thinkwire.request import Request
 
-__all__ = ["Normalised", "is_home", "normalise"]
+__all__ = ["Normalised", "is_home", "normalise", "same"]
 
 Restore = Callable[[list[Event]], list[Event]]
 """One answer's events as the client knows things, batch by batch."""
 
 
-def _same(events: list[Event]) -> list[Event]:
+def same(events: list[Event]) -> list[Event]:
+    """Where nothing has to be turned back."""
     return events
 
 
@@ -36,7 +37,7 @@ class Normalised(msgspec.Struct, frozen=True):
 
     request: Request
     notes: tuple[Note, ...] = ()
-    restore: Restore = _same
+    restore: Restore = same
 
 
 def normalise(request: Request, dialect: str, to: Destination | None = None) -> Normalised:
@@ -45,14 +46,16 @@ def normalise(request: Request, dialect: str, to: Destination | None = None) -> 
     `dialect` is the client's. Without a destination it is made fit for anybody.
     """
     notes: list[Note] = []
-    restore: Restore = _same
+    restore: Restore = same
     home = to is not None and is_home(dialect, to)
+    if dialect == "anthropic":
+        request = without_host_fields(request, notes)
     if not home:
         if dialect == "anthropic":
             request = from_messages(request, to, notes)
         elif dialect == "openai-responses":
             request, feed = from_responses(request, to, notes)
-            restore = feed or _same
+            restore = feed or same
         if to is not None and to.dialect == "anthropic" and dialect != "anthropic":
             request = with_placed_system(request, notes)
     request = without_unvouched(request, dialect, to, notes)

@@ -21,6 +21,9 @@ BILLING = "x-anthropic-billing-header:"
 PLACEHOLDER = "DeferredToolPlaceholder"
 """A tool that Claude Code lists only so that there is one whose loading is deferred."""
 
+_HOST_FIELDS = ("anthropic_version", "anthropic_beta")
+"""How Vertex and Bedrock are told which version of the wire is spoken."""
+
 _SPOKEN = frozenset({"thinking", "output_config", "output_format", "tool_choice"})
 """Fields that are read elsewhere, or that every service on this wire knows."""
 
@@ -30,13 +33,27 @@ def from_messages(request: Request, to: Destination | None, notes: list[Note]) -
     request = _without_billing(request, notes)
     request = _with_latest_effort(request)
     names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
-    turns = tuple(_without_references(turn, names) for turn in request.turns)
-    request = msgspec.structs.replace(request, turns=turns, tools=_tools(request, notes))
+    turns = tuple([_without_references(turn, names) for turn in request.turns])
+    tools = _tools(request, notes)
+    if turns != request.turns or tools != request.tools:
+        request = msgspec.structs.replace(request, turns=turns, tools=tools)
     return _without_private(request, notes) if to is None or to.dialect == "anthropic" else request
 
 
+def without_host_fields(request: Request, notes: list[Note]) -> Request:
+    """The request without what resellers of Claude take in the body and Anthropic in headers."""
+    said = own(request.extras, NAME)
+    found = [name for name in _HOST_FIELDS if name in said]
+    if not found:
+        return request
+    message = f"{', '.join(found)}: this wire has it in a header"
+    notes.append(Note("field.dropped", message, detail={"fields": found}))
+    rest = {name: value for name, value in said.items() if name not in _HOST_FIELDS}
+    return msgspec.structs.replace(request, extras=request.extras | {NAME: rest})
+
+
 def _without_billing(request: Request, notes: list[Note]) -> Request:
-    system = tuple(text for text in request.system if not text.text.startswith(BILLING))
+    system = tuple([text for text in request.system if not text.text.startswith(BILLING)])
     if len(system) == len(request.system):
         return request
     notes.append(Note("field.dropped", "the billing marker is for Anthropic alone", path="system"))
@@ -45,6 +62,8 @@ def _without_billing(request: Request, notes: list[Note]) -> Request:
 
 def _with_latest_effort(request: Request) -> Request:
     """The effort that a system turn set last is the request's; turns that set nothing else are gone."""
+    if not [turn for turn in request.turns if turn.role == "system" and turn.extras]:
+        return request
     config: JsonObject = dict(own(request.extras, NAME).get("output_config") or {})
     turns: list[Turn] = []
     for turn in request.turns:
@@ -68,11 +87,15 @@ def _object(value: Any) -> JsonObject:
 
 def _without_references(turn: Turn, names: set[str]) -> Turn:
     """Tools that a search found are named in words; they are in the request by then."""
+    if ToolResult not in map(type, turn.blocks):
+        return turn
     blocks = tuple(_told(block, names) if isinstance(block, ToolResult) else block for block in turn.blocks)
     return turn if blocks == turn.blocks else msgspec.structs.replace(turn, blocks=blocks)
 
 
 def _told(result: ToolResult, names: set[str]) -> Block:
+    if Opaque not in map(type, result.content):
+        return result
     content = tuple(_reference(item, names) for item in result.content)
     return result if content == result.content else msgspec.structs.replace(result, content=content)
 

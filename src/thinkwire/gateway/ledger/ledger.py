@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, prefixes_of, worth_keeping
-from thinkwire.gateway.ledger.restoring import Remembered, Restoring, lacking, native_items, references
+from thinkwire.gateway.ledger.restoring import (
+    Remembered,
+    Restoring,
+    gained,
+    lacking,
+    native_items,
+    references,
+)
 from thinkwire.gateway.ledger.shelf import Entry, Shelf, ShelfError, Stats
 from thinkwire.gateway.secret import Box, bound_to
 from thinkwire.messages import Origin, Turn
@@ -126,11 +133,13 @@ class Ledger:
             given.turn(turn, names[index], prefixes[index] if bound else b"") if index in names else turn
             for index, turn in enumerate(request.turns)
         )
+        at = [at for at, pair in enumerate(zip(turns, request.turns, strict=True)) if gained(*pair)]
         request = msgspec.structs.replace(request, turns=given.references(turns, items))
-        if not given.count:
+        count = len(at) + given.referred
+        if not count:
             return request, ()
-        message = f"thinking that the client left out of {given.count} turns was put back"
-        note = Note("thinking.restored", message, detail={"turns": given.count})
+        message = f"thinking that the client left out of {count} turns was put back"
+        note = Note("thinking.restored", message, detail={"turns": count, "at": at})
         return request, (note,)
 
     def _turn_names(self, tenant: str, turns: Sequence[Turn], index: int) -> tuple[list[bytes], list[bytes]]:

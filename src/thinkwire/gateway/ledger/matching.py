@@ -34,9 +34,9 @@ def facts_of(turn: Turn) -> Iterator[Fact]:
 
 def place_of(turns: Sequence[Turn], index: int) -> bytes | None:
     """A digest of what the user's side said last before this place; None when it said nothing."""
-    for turn in reversed(turns[:index]):
-        if turn.role == "user":
-            return digest("\x1f".join(_told(turn.blocks)))
+    for at in range(index - 1, -1, -1):
+        if turns[at].role == "user":
+            return digest("\x1f".join(_told(turns[at].blocks)))
     return None
 
 
@@ -139,7 +139,7 @@ def _in_order(turn: Turn, original: Turn, pairs: dict[int, ToolCall], used: set[
     texts = [block for block in turn.blocks if isinstance(block, Text) and block.text]
     theirs = [block.text for block in original.blocks if isinstance(block, Text) and block.text]
     aligned = iter(texts) if [text.text for text in texts] == theirs else None
-    others = [block for block in turn.blocks if not isinstance(block, Text | ToolCall | Thinking)]
+    others = [block for block in turn.blocks if not isinstance(block, (Text, ToolCall, Thinking))]
     for at, block in enumerate(original.blocks):
         if isinstance(block, Thinking):
             blocks += _thoughts(original, (at,), used)

@@ -52,7 +52,8 @@ def _is_whole(turn: Turn) -> bool:
 
 def references(turns: Sequence[Turn]) -> set[str]:
     """The reasoning items that a request refers to instead of bringing them."""
-    return {item for turn in turns for block in turn.blocks if (item := _reference(block)) is not None}
+    found = [_reference(block) for turn in turns for block in turn.blocks if type(block) is Opaque]
+    return {item for item in found if item is not None}
 
 
 def _reference(block: Block) -> str | None:
@@ -69,7 +70,8 @@ class Restoring:
         self._upstream = upstream
         self._known = known
         self._used: dict[int, set[int]] = {}
-        self.count = 0
+        self.referred = 0
+        """How many references became the thinking itself."""
 
     def turn(self, turn: Turn, names: Sequence[Sequence[bytes]], prefix: bytes = b"") -> Turn:
         """The turn as the first that fits remembers it; of equally sure ones, the same upstream's first.
@@ -87,7 +89,6 @@ class Restoring:
                 taken = len(used)
                 mended = restored(turn, remembered.turn, used)
                 if mended is not turn or len(used) > taken:
-                    self.count += _gained(mended, turn)
                     return mended
         return turn
 
@@ -120,15 +121,15 @@ class Restoring:
             thought = _thought(found[item], item)
             if thought is not None and (following is None or thought not in following.blocks):
                 pieces.append(Turn("assistant", (thought,), origin=found[item].turn.origin))
-                self.count += 1
+                self.referred += 1
         if rest:
             pieces.append(msgspec.structs.replace(turn, blocks=tuple(rest)))
         return pieces
 
 
-def _gained(mended: Turn, turn: Turn) -> bool:
+def gained(mended: Turn, turn: Turn) -> bool:
     """Whether there is thinking or a seal now that was not there before."""
-    return not set(_substance(mended)) <= set(_substance(turn))
+    return mended is not turn and not set(_substance(mended)) <= set(_substance(turn))
 
 
 def _substance(turn: Turn) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,261 @@
+"""One connection to a provider: HTTP/1.1 on bare asyncio, parsed by `httptools`; one request at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections import deque
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from thinkwire.wire.packed import unpacker
+
+httptools: Any = import_module("httptools") if find_spec("httptools") else None
+
+_MOST_WAITING = 256 * 1024
+"""Bytes that may lie unread before the provider is made to wait."""
+_LARGEST_HEAD = 256 * 1024
+
+
+class Lost(Exception):
+    """The connection broke."""
+
+
+class Late(Exception):
+    """What was waited for did not come in time."""
+
+
+class Sink(Protocol):
+    """Takes an answer's pieces as they come."""
+
+    @property
+    def congested(self) -> bool:
+        """Whether it has to be waited for before the next piece."""
+
+    async def drained(self) -> None:
+        """Waits for it."""
+
+    def take(self, piece: bytes) -> bool:
+        """One piece; whether more are wanted."""
+
+
+class Connection(asyncio.Protocol):
+    """One connection: one request at a time, its answer in pieces as the network brings them."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = float("inf")
+        self._error: Exception | None = None
+        self._sink: Sink | None = None
+        self._sated = False
+        self._patience = self._until = float("inf")
+        self.idle_since = 0.0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Ready for another answer."""
+        self._parser: Any = httptools.HttpResponseParser(self)
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self.head_seen = 0
+        self.begun = False
+        self.over = False
+        self._unpack: Any = None
+        self._paused = False
+
+    async def ask(self, data: bytes, patience: float, until: float) -> None:
+        """Sends a request and waits for the head of its answer."""
+        self._begin()
+        if self._transport is None or self._transport.is_closing():
+            raise Lost
+        self._transport.write(data)
+        while not self.begun:
+            await self._wait(patience, until)
+
+    async def piece(self, patience: float, until: float) -> bytes:
+        """What has come since the last one; empty at the end of the answer."""
+        while not self._pieces:
+            if self.over:
+                return b""
+            await self._wait(patience, until)
+        joined = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
+        self._pieces.clear()
+        self._waiting = 0
+        self._read_on()
+        return joined
+
+    async def pour(self, sink: Sink, patience: float, until: float) -> None:
+        """Gives every piece to `sink` inside the network's own callback, so that no task has to wake for it.
+
+        Ends with the answer, or when the sink wants no more or is congested.
+        """
+        self._sink, self._patience, self._until = sink, patience, until
+        self._sated = False
+        self._read_on()
+        try:
+            self._spill()
+            while not (self.over or self._sated or sink.congested):
+                await self._wait(patience, until)
+        finally:
+            self._sink = None
+
+    def _spill(self) -> None:
+        sink = self._sink
+        if not self._pieces or sink is None:
+            return
+        joined = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
+        self._pieces.clear()
+        self._waiting = 0
+        self._due = min(self._loop.time() + self._patience, self._until)
+        try:
+            self._sated = not sink.take(joined)
+        except Exception as error:
+            self._fail(error)
+            return
+        if sink.congested:
+            self._pause()
+        elif not (self.over or self._sated):
+            return
+        self._wake()
+
+    def _pause(self) -> None:
+        if not self._paused and self._transport is not None and not self._transport.is_closing():
+            self._paused = True
+            self._transport.pause_reading()
+
+    def _read_on(self) -> None:
+        if self._paused and self._transport is not None and not self._transport.is_closing():
+            self._paused = False
+            self._transport.resume_reading()
+
+    async def _wait(self, patience: float, until: float) -> None:
+        if self._error is not None:
+            raise self._error
+        self._due = min(self._loop.time() + patience, until)
+        if self._timer is None or self._timer.when() > self._due:
+            self._arm()
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+            self._due = float("inf")
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._due, self._look)
+
+    def _look(self) -> None:
+        """The one timer looks whether it is late, so that a piece in time costs none."""
+        self._timer = None
+        if self._due == float("inf"):
+            return
+        if self._loop.time() < self._due:
+            self._arm()
+        else:
+            self._fail(Late())
+
+    def _fail(self, error: Exception) -> None:
+        self._error = self._error or error
+        self.close()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._due = float("inf")
+        if self._waiter is not None and not self._waiter.done():
+            if self._error is not None and not self._pieces and not self.over:
+                self._waiter.set_exception(self._error)
+            else:
+                self._waiter.set_result(None)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request may be sent here: the answer is over, and both sides agree to go on."""
+        kept = self.over and self._error is None and self._transport is not None
+        return kept and not self._transport.is_closing() and self._keeps  # type: ignore[union-attr]
+
+    # What the transport tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        if self.over or not self._count_head(data):
+            self._fail(Lost())
+            return
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade, zlib.error):
+            self._fail(Lost())
+            return
+        if self._sink is not None and self._pieces:
+            self._spill()
+        elif self._pieces or self.begun:
+            if self._waiting > _MOST_WAITING:
+                self._pause()
+            self._wake()
+
+    def _count_head(self, data: bytes) -> bool:
+        self.head_seen += len(data)
+        return self.begun or self.head_seen <= _LARGEST_HEAD
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self.begun and not self.over and error is None and self._error is None and not self._framed:
+            self.over, self._keeps = True, False
+        self._error = self._error or Lost()
+        self._wake()
+        self._parser = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # What the parser tells.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        key = name.decode("latin-1").lower()
+        told = value.decode("latin-1")
+        self.headers[key] = f"{self.headers[key]}, {told}" if key in self.headers else told
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if 100 <= self.status < 200:
+            self.headers = {}
+            return
+        headers = self.headers
+        self._framed = (
+            "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower()
+        )
+        self._unpack = unpacker(headers.get("content-encoding", ""))
+        self.begun = True
+
+    def on_body(self, body: bytes) -> None:
+        if self._unpack is not None:
+            body = self._unpack(body)
+        if body:
+            self._waiting += len(body)
+            self._pieces.append(body)
+
+    def on_message_complete(self) -> None:
+        if self.begun:
+            self.over = True
+            self._keeps = self._parser.should_keep_alive()
+
+    _framed = False
+    _keeps = False

@@ -1,0 +1,81 @@
+"""The keys of a running gateway, as the file of access keys has them now."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from thinkwire.errors import ConfigError
+from thinkwire.folders import SharedFile
+from thinkwire.gateway.guard import Refusal
+from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed, Tenant
+
+_log = logging.getLogger("thinkwire.gateway")
+
+
+class KeyRing:
+    """Tells whose a key is. A key that is made or revoked counts within a tenth of a second."""
+
+    def __init__(
+        self,
+        file: KeyFile,
+        *,
+        loopback: bool,
+        used: LastUsed | None = None,
+        clock: Callable[[], float] = time.time,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._file = file
+        self._loopback = loopback
+        self._used = used or LastUsed()
+        self._clock = clock
+        self._shared = SharedFile(file.path, clock=ticks)
+        self._shared.changed()
+        self._keys = file.read()
+        self._needed = self._keys is not None
+
+    @property
+    def needs_keys(self) -> bool:
+        return self._needed or not self._loopback
+
+    async def authenticate(self, key: str | None) -> Tenant:
+        """Whose key it is; Refusal when it is nobody's."""
+        self._refresh()
+        if not self.needs_keys:
+            return LOCAL
+        if key is None:
+            raise Refusal(401, "auth", "this gateway needs an access key (`thinkwire keys create NAME`)")
+        found = self._keys.find(key) if self._keys is not None else None
+        if found is None:
+            raise Refusal(401, "auth", "this access key is not known here (`thinkwire keys list`)")
+        now = self._clock()
+        if found.expired(now):
+            raise Refusal(401, "auth", f"the access key {found.name!r} has expired")
+        self._used.touch(found.id, now)
+        return found.tenant
+
+    def is_current(self, tenant: Tenant) -> bool:
+        """Whether a tenant who was let in may still be here; for streams that last."""
+        self._refresh()
+        if tenant.id == LOCAL.id:
+            return not self.needs_keys
+        now = self._clock()
+        return self._keys is not None and any(
+            key.id == tenant.id and not key.expired(now) for key in self._keys.key
+        )
+
+    def close(self) -> None:
+        self._used.flush()
+
+    def _refresh(self) -> None:
+        """Once keys were needed they stay needed, also when the file goes away or breaks."""
+        if not self._shared.changed():
+            return
+        try:
+            keys = self._file.read()
+        except ConfigError as error:
+            _log.error("the access keys stay as they were: %s", error)
+            return
+        self._needed = self._needed or keys is not None
+        self._keys = keys

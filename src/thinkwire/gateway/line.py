@@ -1,0 +1,267 @@
+"""The server's side of one client's connection: HTTP/1.1 parsed by `httptools`, as a protocol for uvicorn.
+
+An ASGI server like uvicorn's own, and besides a direct way: an application finds the `Visit` under
+`scope["extensions"]["thinkwire.line"]` and writes without a task switch, from wherever an answer's bytes
+come in. A head that does not come in time, or does not end, closes the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import Any
+from urllib.parse import unquote
+
+import httptools
+
+from thinkwire.gateway.visit import EXTENSION, STATUS, Visit
+
+HEAD_SECONDS = 30.0
+"""In which the head of a request must be whole, from its first byte on."""
+LARGEST_HEAD = 64 * 1024
+_LAST_WORDS = 1.0
+"""Seconds for a client to hear why it is refused: closing at once would take the words back."""
+_NEVER = float("inf")
+
+_log = logging.getLogger("uvicorn.error")
+
+
+class Line(asyncio.Protocol):
+    """One connection. uvicorn makes it, and tells it when the server ends."""
+
+    def __init__(
+        self,
+        config: Any,
+        server_state: Any,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self._app = config.loaded_app
+        self._server = server_state
+        self._app_state = app_state
+        self._idle = float(config.timeout_keep_alive)
+        self._head_seconds = float(getattr(config, "head_seconds", HEAD_SECONDS))
+        self._loop = _loop or asyncio.get_running_loop()
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self._transport: Any = None
+        self._visit: Visit | None = None
+        self._asking: Visit | None = None
+        self._queue: deque[Visit] = deque()
+        self._paused = False
+        self._deaf = False
+        self.congested = False
+        self._drained: asyncio.Future[None] | None = None
+        self._due = _NEVER
+        self._timer: asyncio.TimerHandle | None = None
+        self._head_seen = 0
+        self._url = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+
+    # What the transport tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._server.connections.add(self)
+        self._at = {
+            "server": _address(transport.get_extra_info("sockname")),
+            "client": _address(transport.get_extra_info("peername")),
+            "scheme": "https" if transport.get_extra_info("sslcontext") else "http",
+        }
+        self._expect_by(self._idle)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._server.connections.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        self.resume_writing()
+        if self._visit is not None:
+            self._visit.leave()
+        for visit in self._queue:
+            visit.leave()
+        self._parser = None
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        begun = self._head_seen
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            # Nobody speaks another protocol here; what follows the request is not read.
+            self._deaf = True
+        except httptools.HttpParserError:
+            self._refuse(400, b"this is not HTTP")
+            return
+        if self._head_seen:
+            self._head_seen += len(data)
+            if not begun:
+                self._expect_by(self._head_seconds)
+            if self._head_seen > LARGEST_HEAD:
+                self._refuse(431, b"the head of the request is too long")
+
+    def pause_writing(self) -> None:
+        self.congested = True
+
+    def resume_writing(self) -> None:
+        self.congested = False
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+        self._drained = None
+
+    async def drained(self) -> None:
+        if self.congested:
+            if self._drained is None:
+                self._drained = self._loop.create_future()
+            await asyncio.shield(self._drained)
+
+    # What the parser tells.
+
+    def on_message_begin(self) -> None:
+        self._url = b""
+        self._headers = []
+        self._asking = None
+        self._head_seen = 1
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self._due = _NEVER
+        self._head_seen = 0
+        parser = self._parser
+        version = parser.get_http_version()
+        url = httptools.parse_url(self._url)
+        raw_path = url.path or b"/"
+        path = raw_path.decode("ascii")
+        scope = {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": version,
+            "method": parser.get_method().decode("ascii"),
+            "root_path": "",
+            "path": unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
+            "query_string": url.query or b"",
+            "headers": self._headers,
+            "state": self._app_state.copy(),
+            **self._at,
+        }
+        expects = (b"expect", b"100-continue") in self._headers
+        keep = version != "1.0" and parser.should_keep_alive() and not parser.should_upgrade()
+        self._asking = visit = Visit(self, scope, keep=keep, expects=expects)
+        scope["extensions"] = {EXTENSION: visit}
+        if self._visit is None:
+            self._serve(visit)
+        else:
+            # Asked before the answer to the last one: it waits its turn.
+            self._queue.append(visit)
+            self._pause()
+
+    def on_body(self, body: bytes) -> None:
+        if self._asking is not None and not self._asking.over and not self._asking.add(body):
+            self._pause()
+
+    def on_message_complete(self) -> None:
+        if self._asking is not None:
+            self._asking.complete()
+            self._asking = None
+
+    # What visits do.
+
+    def send(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def read_on(self) -> None:
+        if self._paused and not self._transport.is_closing():
+            self._paused = False
+            self._transport.resume_reading()
+
+    def finished(self, visit: Visit) -> None:
+        """An answer is over: the next one, or silence for a while, or the end."""
+        self._server.total_requests += 1
+        if not visit.keep:
+            self._transport.close()
+            return
+        self._visit = None
+        if self._queue:
+            self._serve(self._queue.popleft())
+        elif not self._head_seen:
+            self._expect_by(self._idle)
+        if not self._queue:
+            self.read_on()
+
+    def shutdown(self) -> None:
+        """The server ends: no further request on this connection."""
+        if self._visit is None:
+            self._transport.close()
+        else:
+            self._visit.keep = False
+
+    def _serve(self, visit: Visit) -> None:
+        self._visit = visit
+        task = self._loop.create_task(self._run(visit))
+        self._server.tasks.add(task)
+        task.add_done_callback(self._server.tasks.discard)
+
+    async def _run(self, visit: Visit) -> None:
+        try:
+            await self._app(visit.scope, visit.receive, visit.send)
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            _log.error("the application broke", exc_info=error)
+        visit.scope.pop("extensions", None)
+        if visit.over or visit.left:
+            return
+        visit.keep = False
+        if visit.began:
+            self._transport.close()
+        else:
+            visit.whole(500, [(b"content-length", b"0")], b"")
+
+    def _pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def _refuse(self, status: int, words: bytes) -> None:
+        """Says why, where nothing else is being said, and closes once that can have been read."""
+        if self._visit is not None:
+            self._transport.close()
+        else:
+            length = b"content-length: %d\r\n" % len(words)
+            head = STATUS[status] + b"content-type: text/plain\r\n" + length + b"connection: close\r\n\r\n"
+            self._transport.write(head + words)
+            self._deaf, self._head_seen = True, 0
+            self._transport.write_eof()
+            self._expect_by(_LAST_WORDS)
+
+    def _expect_by(self, seconds: float) -> None:
+        """Something must have come by then. One timer looks; it is not moved for every request."""
+        self._due = self._loop.time() + seconds
+        if self._timer is None or self._timer.when() > self._due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._loop.call_at(self._due, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._due == _NEVER or self._transport.is_closing():
+            return
+        if self._loop.time() < self._due:
+            self._timer = self._loop.call_at(self._due, self._look)
+        elif self._head_seen:
+            self._refuse(408, b"the head of the request did not come in time")
+        else:
+            self._transport.close()
+
+
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
+
+
+def _address(name: Any) -> tuple[str, int] | None:
+    return (str(name[0]), int(name[1])) if isinstance(name, tuple | list) and len(name) >= 2 else None

@@ -1,0 +1,87 @@
+"""An answer on its way out while it still comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from thinkwire.errors import Failure
+from thinkwire.events import Answer, Event, Failed
+from thinkwire.gateway.answers import in_our_words
+from thinkwire.gateway.call import Call
+from thinkwire.gateway.headers import HeaderPairs
+from thinkwire.gateway.translate import Telling
+
+
+class Live:
+    """Hears a model's answer and tells it to the client, in the network's own callback."""
+
+    def __init__(
+        self,
+        call: Call,
+        telling: Telling,
+        headers: Callable[[], HeaderPairs],
+        keep: Callable[[Telling], Awaitable[None]],
+    ) -> None:
+        """`keep` is awaited before the answer's end is told."""
+        self.begun = False
+        """Whether something of the answer is out."""
+        self.failure: Failure | None = None
+        """Why there is no answer, with nothing told yet."""
+        self._call = call
+        self._outlet = call.outlet
+        self._telling = telling
+        self._headers = headers
+        self._keep = keep
+        self._last: bytes | None = None
+
+    @property
+    def congested(self) -> bool:
+        return self._outlet.way.congested
+
+    async def drained(self) -> None:
+        await self._outlet.way.drained()
+
+    def hear(self, batch: list[Event]) -> None:
+        failed = batch[-1]
+        if type(failed) is Failed:
+            if len(batch) == 1 and not self.begun:
+                self.failure = failed.failure
+                return
+            batch = [*batch[:-1], Failed(in_our_words(failed.failure), failed.usage)]
+        telling = self._telling
+        data = telling.feed(batch)
+        self._call.told()
+        if telling.ending is not None:
+            # The end leaves when what must be remembered is.
+            self._last = data if self._last is None else self._last + data
+            self.begun = True
+            return
+        if telling.notes:
+            self._take_notes()
+        if data:
+            self._begin()
+            self._outlet.push(data)
+
+    def hear_whole(self, answer: Answer) -> None:
+        self._call.told()
+        self._telling.take(answer)
+
+    async def finish(self) -> None:
+        """Tells the end, once."""
+        if self._last is None:
+            return
+        last, self._last = self._last, None
+        await self._keep(self._telling)
+        last += self._telling.close()
+        self._take_notes()
+        self._begin()
+        await self._outlet.end(last)
+
+    def _begin(self) -> None:
+        self.begun = True
+        if not self._outlet.began:
+            self._outlet.begin(200, self._headers())
+
+    def _take_notes(self) -> None:
+        self._call.notes += self._telling.notes
+        self._telling.notes.clear()

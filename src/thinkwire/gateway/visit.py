@@ -1,0 +1,200 @@
+"""One request on a connection, and its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import http
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import Any, Protocol
+
+EXTENSION = "thinkwire.line"
+"""Where an application finds the visit in its scope, for the direct way."""
+_MOST_UNREAD = 256 * 1024
+"""Bytes of a body that may lie unread before the client is made to wait."""
+
+STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in http.HTTPStatus}
+_BODYLESS = frozenset({204, 304})
+
+
+class Wire(Protocol):
+    """The connection under a visit."""
+
+    congested: bool
+
+    async def drained(self) -> None: ...
+    def send(self, data: bytes) -> None: ...
+    def read_on(self) -> None: ...
+    def finished(self, visit: Visit) -> None: ...
+
+
+class Visit:
+    """One request on a line, and its answer; the same object is the application's `receive` and `send`."""
+
+    def __init__(self, line: Wire, scope: dict[str, Any], *, keep: bool, expects: bool) -> None:
+        self.scope = scope
+        self.left = False
+        """Whether the client has gone."""
+        self.began = False
+        self.over = False
+        self.keep = keep
+        self.on_left: Callable[[], None] | None = None
+        self._line = line
+        self._expects = expects
+        self._pieces: list[bytes] = []
+        self._unread = 0
+        self._more = True
+        self._given = False
+        self._waiters: list[asyncio.Future[None]] = []
+        self._chunked = False
+        self._length = -1
+
+    # The request.
+
+    def taken(self) -> bytes | None:
+        """The whole body, if it is here already."""
+        if self._more or self._given:
+            return None
+        self._given = True
+        return self._join()
+
+    async def receive(self) -> dict[str, Any]:
+        """ASGI: the next part of the body, or that the client is gone."""
+        if self._expects and self._more and not self.began:
+            self._expects = False
+            self._line.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+        while not self.left and not self.over and not self._pieces and (self._more or self._given):
+            self._line.read_on()
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+        if self.left or self.over:
+            return {"type": "http.disconnect"}
+        self._given = not self._more
+        return {"type": "http.request", "body": self._join(), "more_body": self._more}
+
+    def _join(self) -> bytes:
+        body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        self._pieces.clear()
+        self._unread = 0
+        return body
+
+    def add(self, piece: bytes) -> bool:
+        """A part of the body has come; whether there is room for more."""
+        self._pieces.append(piece)
+        self._unread += len(piece)
+        self._wake()
+        return self._unread <= _MOST_UNREAD
+
+    def complete(self) -> None:
+        self._more = False
+        self._wake()
+
+    def leave(self) -> None:
+        """The client is gone."""
+        self.left = True
+        if not self.over and self.on_left is not None:
+            self.on_left()
+        self._wake()
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiters.clear()
+
+    # The answer.
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """ASGI: the head or a piece of the answer."""
+        if self._line.congested and not self.left:
+            await self._line.drained()
+        if self.left:
+            return
+        kind = message["type"]
+        if self.over or (kind == "http.response.start") is self.began:
+            raise RuntimeError(f"{kind} is out of order")
+        if not self.began:
+            self.begin(message["status"], message.get("headers", ()))
+        elif message.get("more_body", False):
+            self.write(message.get("body", b""))
+        else:
+            self.end(message.get("body", b""))
+
+    @property
+    def congested(self) -> bool:
+        """Whether the client reads too slowly for more."""
+        return self._line.congested and not self.left
+
+    async def drained(self) -> None:
+        """Waits until the client has read enough for more."""
+        await self._line.drained()
+
+    def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        self._line.send(self._head(status, headers))
+
+    def whole(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+        """Head and body in one write; the headers have the length."""
+        head = self._head(status, headers)
+        if self._length != len(body) and self._length >= 0 and self.scope["method"] != "HEAD":
+            raise RuntimeError("the body is not as long as its content-length")
+        self._line.send(head + self._framed(body, last=True))
+        self._finish()
+
+    def write(self, data: bytes) -> None:
+        if data and not self.left:
+            self._line.send(self._framed(data))
+
+    def end(self, data: bytes = b"") -> None:
+        if self.over:
+            return
+        last = self._framed(data, last=True)
+        if self._length > 0 and self.scope["method"] != "HEAD":
+            self.keep = False
+        if last and not self.left:
+            self._line.send(last)
+        self._finish()
+
+    def _finish(self) -> None:
+        self.over = True
+        self._wake()
+        self._line.finished(self)
+
+    def _framed(self, data: bytes, *, last: bool = False) -> bytes:
+        """A piece of the body as it goes over the wire."""
+        if self.scope["method"] == "HEAD":
+            return b""
+        if not self._chunked:
+            if self._length >= 0:
+                self._length -= len(data)
+                if self._length < 0:
+                    raise RuntimeError("the body is longer than its content-length")
+            return data
+        framed = b"%x\r\n%b\r\n" % (len(data), data) if data else b""
+        return framed + b"0\r\n\r\n" if last else framed
+
+    def _head(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+        lines = [STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status]
+        framed = status in _BODYLESS
+        for name, value in headers:
+            name = name.lower()
+            if name == b"content-length":
+                self._length, framed = int(value), True
+            elif name == b"connection" and b"close" in value.lower():
+                self.keep = False
+                continue
+            elif name == b"transfer-encoding":
+                continue
+            lines.append(b"%b: %b\r\n" % (name, value))
+        if not framed and self.scope["method"] != "HEAD":
+            if self.scope["http_version"] == "1.1":
+                self._chunked = True
+                lines.append(b"transfer-encoding: chunked\r\n")
+            else:
+                self.keep = False
+        if not self.keep:
+            lines.append(b"connection: close\r\n")
+        head = b"".join(lines)
+        if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines):
+            raise RuntimeError("a header has a line break in it")
+        self.began = True
+        return head + b"\r\n"

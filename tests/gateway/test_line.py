@@ -1,0 +1,301 @@
+"""The server's side of a connection, on real sockets: any ASGI application, any cut of the bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+import uvicorn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, StreamingResponse
+from starlette.routing import Route
+
+from thinkwire.gateway import line
+from thinkwire.gateway.line import Line
+from thinkwire.gateway.serve import QuietServer, listen
+from thinkwire.gateway.visit import EXTENSION, Visit
+
+pytestmark = pytest.mark.anyio
+
+App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Method, path, query and body, in a body of known length."""
+    body = b""
+    while True:
+        message = await receive()
+        body += message["body"]
+        if not message["more_body"]:
+            break
+    told = f"{scope['method']} {scope['path']} {scope['query_string'].decode()} ".encode() + body
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": [(b"Content-Length", b"%d" % len(told))],
+        }
+    )
+    await send({"type": "http.response.body", "body": told})
+
+
+@asynccontextmanager
+async def at(app: App, *, idle: int = 5) -> AsyncIterator[int]:
+    """The application behind our protocol; gives its port."""
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(app, http=Line, log_config=None, lifespan="off", timeout_keep_alive=idle)
+    server = QuietServer(config)
+    task = asyncio.ensure_future(server.serve(sockets=[listener]))
+    while not server.started:
+        await asyncio.sleep(0.002)
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
+
+
+async def said(port: int, *pieces: bytes) -> bytes:
+    """What the server says until it closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0)
+        return await asyncio.wait_for(reader.read(), 10)
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+def post(body: bytes, *more: str, path: str = "/here?a=b") -> bytes:
+    lines = ["POST " + path + " HTTP/1.1", "Host: x", f"Content-Length: {len(body)}", *more]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+LAST = post(b"last", "Connection: close")
+
+
+async def test_a_request_and_its_answer() -> None:
+    async with at(echo) as port:
+        told = await said(port, LAST)
+    assert told == (b"HTTP/1.1 200 OK\r\ncontent-length: 19\r\nconnection: close\r\n\r\nPOST /here a=b last")
+
+
+async def test_requests_that_come_together_are_answered_in_order() -> None:
+    async with at(echo) as port:
+        told = await said(port, post(b"one") + post(b"two") + LAST)
+    assert [part.split()[-1] for part in told.split(b"HTTP/1.1 200")[1:]] == [b"one", b"two", b"last"]
+
+
+WIRE = (
+    post(b"one")
+    + b"POST /two HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n"
+    + b"GET /three%20four HTTP/1.1\r\nHost: x\r\n\r\n"
+    + LAST
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(1, len(WIRE) - 1), max_size=12).map(lambda cuts: sorted(set(cuts))))
+def test_any_cut_of_the_bytes_gives_the_same_answers(cuts: list[int]) -> None:
+    pieces = [WIRE[a:b] for a, b in zip([0, *cuts], [*cuts, len(WIRE)], strict=True)]
+
+    async def told() -> tuple[bytes, bytes]:
+        async with at(echo) as port:
+            return await said(port, WIRE), await said(port, *pieces)
+
+    whole, cut = asyncio.run(told())
+    assert whole == cut
+    assert whole.count(b"HTTP/1.1 200") == 4
+    assert b"GET /three four " in whole
+
+
+@pytest.mark.parametrize(
+    ("wire", "status"),
+    [
+        (b"NONSENSE\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: a\r\n\r\n", b"400"),
+        (b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * (line.LARGEST_HEAD + 200_000), b"431"),
+    ],
+)
+async def test_what_is_not_a_request_is_refused_and_the_connection_closed(wire: bytes, status: bytes) -> None:
+    async with at(echo) as port:
+        told = await said(port, wire)
+    assert told.startswith(b"HTTP/1.1 " + status)
+
+
+async def test_a_head_that_does_not_come_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "HEAD_SECONDS", 0.05)
+    async with at(echo) as port:
+        assert (await said(port, b"GET / HTTP/1.1\r\nHost:")).startswith(b"HTTP/1.1 408")
+        second = await said(port, post(b"one"), b"GET / HT")
+    assert second.startswith(b"HTTP/1.1 200")
+    assert b"HTTP/1.1 408" in second, "a later request has no more time than the first"
+
+
+async def test_an_idle_connection_is_closed() -> None:
+    async with at(echo, idle=1) as port:
+        assert await said(port) == b""
+        assert (await said(port, post(b"one"))).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_client_that_waits_for_leave_to_send_gets_it() -> None:
+    async with at(echo) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        head, _, body = post(b"later", "Expect: 100-continue", "Connection: close").partition(b"\r\n\r\n")
+        writer.write(head + b"\r\n\r\n")
+        assert await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(body)
+        assert (await asyncio.wait_for(reader.read(), 5)).endswith(b"later")
+        writer.close()
+
+
+async def test_old_clients_and_heads_get_no_chunks() -> None:
+    async def words(request: Request) -> StreamingResponse:
+        async def pieces() -> AsyncIterator[str]:
+            yield "a"
+            yield "b"
+
+        return StreamingResponse(pieces())
+
+    app = Starlette(routes=[Route("/", words)])
+    async with at(app) as port:
+        old = await said(port, b"GET / HTTP/1.0\r\n\r\n")
+        head = await said(port, b"HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        new = await said(port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert old.endswith(b"\r\n\r\nab")
+    assert head.endswith(b"\r\n\r\n")
+    assert b"chunked" not in old + head
+    assert new.endswith(b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n")
+
+
+async def test_a_wish_for_another_protocol_is_answered_in_this_one() -> None:
+    async with at(echo) as port:
+        wish = post(b"x", "Connection: upgrade", "Upgrade: h2c") + b"PRI * HTTP/2.0"
+        told = await said(port, wish)
+    assert told.startswith(b"HTTP/1.1 200")
+    assert told.count(b"HTTP/1.1") == 1
+
+
+async def test_an_application_that_breaks_is_a_500_and_one_that_breaks_later_is_cut_off() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/later":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        raise ValueError("broken")
+
+    async with at(app) as port:
+        assert (await said(port, post(b""))).startswith(b"HTTP/1.1 500")
+        later = await said(port, post(b"", path="/later"))
+    assert b"begun" in later
+    assert not later.endswith(b"0\r\n\r\n"), "a cut answer does not look whole"
+
+
+async def test_headers_cannot_smuggle_lines() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"a", b"b\r\nc: d")]})
+
+    async with at(app) as port:
+        told = await said(port, post(b""))
+    assert told.startswith(b"HTTP/1.1 500")
+    assert b"c: d" not in told
+
+
+async def test_the_direct_way_tells_when_the_client_has_left() -> None:
+    left = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        visit: Visit = scope["extensions"][EXTENSION]
+        visit.on_left = left.set
+        visit.begin(200, [])
+        visit.write(b"begun")
+        await left.wait()
+        assert visit.left
+        visit.write(b"nobody hears this")
+        visit.end()
+
+    async with at(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(post(b""))
+        await reader.readuntil(b"begun")
+        writer.transport.abort()
+        await asyncio.wait_for(left.wait(), 5)
+
+
+async def test_a_slow_reader_holds_the_writer_back() -> None:
+    congested = asyncio.Event()
+    done = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        visit: Visit = scope["extensions"][EXTENSION]
+        assert visit.taken() == b"ask"
+        assert visit.taken() is None
+        visit.begin(200, [])
+        while not visit.congested:
+            visit.write(b"x" * 65_536)
+        congested.set()
+        await visit.drained()
+        assert not visit.congested
+        visit.end(b"end")
+        done.set()
+
+    async with at(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**16)
+        writer.write(post(b"ask", "Connection: close"))
+        await asyncio.wait_for(congested.wait(), 10)
+        assert not done.is_set()
+        told = await asyncio.wait_for(reader.read(), 10)
+        assert told.endswith(b"3\r\nend\r\n0\r\n\r\n")
+        writer.close()
+
+
+async def test_a_body_beyond_what_is_read_waits_and_is_whole() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(0.05)
+        await echo(scope, receive, send)
+
+    body = b"0123456789abcdef" * 200_000
+    async with at(app) as port:
+        told = await said(port, post(body, "Connection: close"))
+    assert told.endswith(body)
+
+
+async def test_an_early_answer_does_not_wait_for_the_body() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await PlainTextResponse("no", 413)(scope, receive, send)
+
+    async with at(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1000)
+        assert (await asyncio.wait_for(reader.readuntil(b"no"), 5)).startswith(b"HTTP/1.1 413")
+        writer.write(b"x" * 999_000 + LAST)
+        assert b" 413 " in await asyncio.wait_for(reader.read(), 5), "the connection serves on"
+        writer.close()
+
+
+async def test_a_server_that_ends_lets_an_answer_finish() -> None:
+    began, go_on = asyncio.Event(), asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        began.set()
+        await go_on.wait()
+        await echo(scope, receive, send)
+
+    async with at(app) as port:
+        asked = asyncio.ensure_future(said(port, post(b"one")))
+        await began.wait()
+        asyncio.get_running_loop().call_later(0.2, go_on.set)
+    told = await asked
+    assert told.endswith(b"one")
+    assert b"connection: close" in told
