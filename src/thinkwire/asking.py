@@ -30,6 +30,8 @@ from thinkwire.replay import Destination, ReplaySettings, plan_replay
 from thinkwire.request import Request
 from thinkwire.settings.overrides import ModelOverrides
 
+_USUAL = Circumstances()
+
 DEFAULT_MAX_TOKENS = 8_192
 """On the wire that will not do without a ceiling, for models whose own is not known."""
 
@@ -140,6 +142,7 @@ def locate(asking: Asking, now: float) -> Located:
         facts=found.facts if found else None,
         endpoint=provider.base_url,
         thinking=intent.level != "none" and intent.on is not False and intent.budget != 0,
+        budgeted=intent.budget is not None,
     )
     return Located(provider, target.model, found, intent, destination, target)
 
@@ -154,8 +157,8 @@ def prepare(asking: Asking, now: float) -> Prepared:
     request = msgspec.structs.replace(
         asking.request, model=at.model, turns=replay.turns, stream=asking.streamed or None
     )
-    plan, request = resolve(intent, at.found, request, asking.circumstances or Circumstances())
-    encoded = encode_for(provider, name, request)
+    plan, request = resolve(intent, at.found, request, asking.circumstances or _USUAL)
+    encoded = encode_for(provider, name, request, plan.facts)
     url = provider.endpoint(name, at.model, stream=bool(request.stream))
     if url is None:
         raise ConfigError(f"{provider.label} does not speak {name}")
@@ -165,7 +168,7 @@ def prepare(asking: Asking, now: float) -> Prepared:
         model=at.model,
         url=url,
         headers=provider.headers | plan.headers,
-        body=merged(_completed(encoded.body, name, plan), plan.patch),
+        body=merged(_completed(encoded.body, name, plan, provider), plan.patch),
         plan=plan,
         notes=(*asking.routed, *_ignored(asking, at), *replay.notes, *plan.notes, *encoded.notes),
         streamed=bool(request.stream),
@@ -185,8 +188,17 @@ def _with_field(provider: Provider, asking: Asking) -> Provider:
     field = asking.replay.field or (asking.overrides.field if asking.overrides else None)
     if field is None:
         return provider
-    quirks = msgspec.structs.replace(provider.quirks, reasoning_field=field, answer_field=field)
+    quirks = msgspec.structs.replace(
+        provider.quirks,
+        reasoning_field=field,
+        answer_field=field,
+        message_fields=_with_message_field(provider.quirks.message_fields, field),
+    )
     return msgspec.structs.replace(provider, quirks=quirks)
+
+
+def _with_message_field(known: dict[str, tuple[str, ...]], field: str) -> dict[str, tuple[str, ...]]:
+    return known and known | {"assistant": (*known.get("assistant", ()), field)}
 
 
 def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
@@ -223,7 +235,7 @@ def _ignored(asking: Asking, at: Located) -> tuple[Note, ...]:
     return asking.overrides.ignored(at.target.found.facts)
 
 
-def _completed(body: dict[str, Any], dialect: str, plan: Plan) -> dict[str, Any]:
+def _completed(body: dict[str, Any], dialect: str, plan: Plan, provider: Provider) -> dict[str, Any]:
     """What a wire cannot do without, or what keeps reasoning in our hands instead of the vendor's store."""
     match dialect:
         case "anthropic" if "max_tokens" not in body:
@@ -231,7 +243,9 @@ def _completed(body: dict[str, Any], dialect: str, plan: Plan) -> dict[str, Any]
             return body | {"max_tokens": limit or DEFAULT_MAX_TOKENS}
         case "openai-responses" if "store" not in body and "previous_response_id" not in body:
             return body | {"store": False}
-        case "openai-chat" if body.get("stream") and "stream_options" not in body:
+        case "openai-chat" if (
+            body.get("stream") and "stream_options" not in body and provider.quirks.takes("stream_options")
+        ):
             return body | {"stream_options": {"include_usage": True}}
         case "gemini":
             return {key: value for key, value in body.items() if key not in ("stream", "model")}
@@ -239,4 +253,8 @@ def _completed(body: dict[str, Any], dialect: str, plan: Plan) -> dict[str, Any]
 
 
 def _carries_seals(request: Request) -> bool:
-    return any(getattr(block, "seal", None) is not None for turn in request.turns for block in turn.blocks)
+    for turn in request.turns:
+        for block in turn.blocks:
+            if getattr(block, "seal", None) is not None:
+                return True
+    return False

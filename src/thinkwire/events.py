@@ -105,7 +105,7 @@ class _Open:
 
     def value(self) -> Block:
         block = self.block
-        if not isinstance(block, Text | Thinking | ToolCall):
+        if not isinstance(block, (Text, Thinking, ToolCall)):
             return block
         changes: dict[str, object] = {}
         if self.parts:
@@ -134,24 +134,32 @@ class Collector:
         self._notes: list[Note] = []
 
     def add(self, event: Event) -> None:
-        match event:
-            case BlockGrew(index=index, text=text):
-                self._blocks[index].parts.append(text)
-            case BlockStarted(index=index, block=block):
-                self._blocks[index] = _Open(block)
-            case BlockEnded(index=index, extras=extras):
-                opened = self._blocks[index]
-                opened.ended, opened.extras = True, extras
-            case BlockSealed(index=index, seal=seal):
-                self._blocks[index].seal = seal
-            case Started():
-                self._started = event
-            case Finished():
-                self._finished = event
-            case Failed():
-                self._failed = event
-            case Noted(note=note):
-                self._notes.append(note)
+        if type(event) is BlockGrew:
+            self._blocks[event.index].parts.append(event.text)
+        elif type(event) is BlockStarted:
+            self._blocks[event.index] = _Open(event.block)
+        elif type(event) is BlockEnded:
+            opened = self._blocks[event.index]
+            opened.ended, opened.extras = True, event.extras
+        elif type(event) is BlockSealed:
+            self._blocks[event.index].seal = event.seal
+        elif type(event) is Started:
+            self._started = event
+        elif type(event) is Finished:
+            self._finished = event
+        elif type(event) is Failed:
+            self._failed = event
+        elif type(event) is Noted:
+            self._notes.append(event.note)
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Adds a batch; most of it is growth."""
+        blocks = self._blocks
+        for event in events:
+            if type(event) is BlockGrew:
+                blocks[event.index].parts.append(event.text)
+            else:
+                self.add(event)
 
     def answer(self) -> Answer:
         started, finished, failed = self._started, self._finished, self._failed
@@ -174,8 +182,7 @@ class Collector:
 def collect(events: Iterable[Event]) -> Answer:
     """What a stream of events amounts to."""
     collector = Collector()
-    for event in events:
-        collector.add(event)
+    collector.take(events)
     return collector.answer()
 
 
@@ -194,7 +201,7 @@ def events_of(answer: Answer) -> Iterator[Event]:
 
 
 def _block_events(index: int, block: Block) -> Iterator[Event]:
-    if not isinstance(block, Text | Thinking | ToolCall):
+    if not isinstance(block, (Text, Thinking, ToolCall)):
         yield BlockStarted(index, block)
         yield BlockEnded(index)
         return

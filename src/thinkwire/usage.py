@@ -60,14 +60,12 @@ def _counts(reported: dict[str, Any]) -> tuple[dict[str, int | None], list[str]]
     known: dict[str, int | None] = {}
     odd: list[str] = []
     for name, value in reported.items():
-        known[name] = None
-        if value is None:
-            continue
-        if isinstance(value, float) and value.is_integer():
+        if type(value) is float and value.is_integer():
             value = int(value)
-        if type(value) is int and value >= 0:
+        if value is None or (type(value) is int and value >= 0):
             known[name] = value
         else:
+            known[name] = None
             odd.append(f"{name} was reported as {_shown(value)}")
     return known, odd
 

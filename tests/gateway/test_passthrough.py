@@ -200,6 +200,63 @@ async def test_a_refusal_about_reasoning_is_mended_by_plan_once(
     assert "reasoning.learned" in codes
 
 
+@pytest.mark.parametrize(
+    ("message", "said", "kept"),
+    [
+        (
+            "anthropic_version: Extra inputs are not permitted",
+            {"anthropic_version": "vertex-2023-10-16"},
+            NATIVE["anthropic"][3]["messages"],
+        ),
+        (
+            'messages: first message must use the "user" role',
+            {"messages": [{"role": "assistant", "content": "Hm."}, {"role": "user", "content": "Hi"}]},
+            None,
+        ),
+    ],
+)
+async def test_a_refusal_of_what_a_plan_does_better_is_mended_once(
+    served: Served,
+    provider: Upstream,
+    http: aiohttp.ClientSession,
+    message: str,
+    said: dict[str, Any],
+    kept: list[dict[str, Any]] | None,
+) -> None:
+    provider.replies = [refused(400, message), streamed("anthropic", answer_in("anthropic"))]
+    body = NATIVE["anthropic"][3] | said | {"stream": True}
+    async with http.post(f"{served.url}/v1/messages", json=body) as reply:
+        assert b"Hello." in await reply.read()
+    assert said.items() <= provider.received[0][2].items()
+    again = provider.received[1][2]
+    assert "anthropic_version" not in again
+    assert again["messages"][0]["role"] == "user"
+    assert kept is None or again["messages"] == kept
+    codes = [note["code"] for note in json.loads(reply.headers["x-thinkwire-notes"])]
+    assert "reasoning.learned" in codes
+    assert {"field.dropped", "field.changed"} & set(codes)
+
+
+async def test_an_item_that_was_not_kept_is_mended_like_a_seal(
+    served: Served, provider: Upstream, http: aiohttp.ClientSession
+) -> None:
+    message = "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."
+    provider.replies = [refused(404, message), streamed("openai-responses", answer_in("openai-responses"))]
+    body = NATIVE["openai-responses"][3] | {"stream": True}
+    async with http.post(f"{served.url}/v1/responses", json=body) as reply:
+        assert b"Hello." in await reply.read()
+    assert len(provider.received) == 2
+
+
+async def test_a_model_that_is_not_there_is_told_at_once(
+    served: Served, provider: Upstream, http: aiohttp.ClientSession
+) -> None:
+    provider.replies = [refused(404, "the model gpt-thinking does not exist")]
+    async with http.post(f"{served.url}/v1/responses", json=NATIVE["openai-responses"][3]) as reply:
+        assert reply.status == 404
+    assert len(provider.received) == 1
+
+
 async def test_what_the_vendor_is_known_to_refuse_is_planned_at_once(
     served: Served, provider: Upstream, http: aiohttp.ClientSession
 ) -> None:

@@ -48,6 +48,9 @@ SPOKEN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("openai-chat", {"enable_thinking": True, "thinking_budget": 500}, {"on": True, "budget": 500}),
     ("openai-chat", {"enable_thinking": False}, {"on": False}),
     ("openai-chat", {"thinking": {"type": "enabled"}}, {"on": True}),
+    ("openai-chat", {"thinking": {"type": "enabled", "display": "omitted"}}, {"on": True, "show": False}),
+    ("openai-chat", {"chat_template_args": {"enable_thinking": True}}, {"on": True}),
+    ("openai-chat", {"disable_reasoning": True}, {"on": False}),
     (
         "openai-chat",
         {"thinking": {"type": "disabled"}, "reasoning_effort": "high"},

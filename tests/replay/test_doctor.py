@@ -327,7 +327,7 @@ The same goes for xAI's encrypted content, which comes in any length."""
 
 
 UNREFUSED = {"words_after_results", "another_origin", "no_origin", "two_of_the_model", "colons"} | {
-    *("one_id_twice", "results_in_pieces", "long")
+    *("one_id_twice", "results_in_pieces", "long", "unsigned_words", "half_a_thought")
 }
 """What our own wires mend while they write, or what no provider is known to refuse."""
 

@@ -95,6 +95,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Values of the vendor's beta header that thinking between tool calls needs."""
     always_send: dict[str, object] = {}
     """Fields that go along whenever thinking is on, e.g. to get it in a field of its own."""
+    options: tuple[str, ...] = ()
+    """Further words about thinking that this server of the chat wire knows, as dotted paths; `OPTIONS` in
+    `reasoning/native.py` lists those that only some know."""
     context: int | None = None
     max_output: int | None = None
     released: Day | None = None

@@ -109,6 +109,7 @@ def _resold(facts: Facts, name: str, resale: Resale) -> Facts:
         "api": None,
         "betas": (),
         "always_send": {},
+        "options": (),
         **resale.fields,
     }
     fields["maker"] = facts.maker

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from thinkwire.dialects.base import Dialect, Encoded, StreamDecoder, StreamEncoder
 
 __all__ = ["NAMES", "Dialect", "Encoded", "StreamDecoder", "StreamEncoder", "get"]
@@ -9,6 +11,7 @@ __all__ = ["NAMES", "Dialect", "Encoded", "StreamDecoder", "StreamEncoder", "get
 NAMES = ("anthropic", "openai-chat", "openai-responses", "gemini")
 
 
+@cache
 def get(name: str) -> Dialect:
     """The dialect of that name; `_` and `-` are the same."""
     match name.replace("_", "-"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from thinkwire.errors import MalformedInput
@@ -33,19 +33,18 @@ def own(extras: Extras, dialect: str) -> JsonObject:
 
 def foreign_fields(request: Request, dialect: str) -> list[Note]:
     """Notes on what only another dialect knows: fields of the request, and fields inside it."""
+    notes: list[Note] = []
+    for name, fields in request.extras.items():
+        listed = sorted([key for key in fields if not key.startswith("_")]) if name != dialect else []
+        if listed:
+            notes.append(_foreign(name, listed, dialect))
     inside: dict[str, Counter[str]] = {}
     for extras in _extras_inside(request):
         for name, fields in extras.items():
             if name != dialect:
                 inside.setdefault(name, Counter()).update(_said(fields))
-    return [
-        *(
-            _foreign(name, listed, dialect)
-            for name, fields in request.extras.items()
-            if name != dialect and (listed := sorted(key for key in fields if not key.startswith("_")))
-        ),
-        *(_foreign_inside(name, fields, dialect) for name, fields in inside.items() if fields),
-    ]
+    notes += [_foreign_inside(name, counted, dialect) for name, counted in inside.items() if counted]
+    return notes
 
 
 _MARKS = frozenset(
@@ -61,17 +60,17 @@ def _said(fields: JsonObject) -> list[str]:
     return [key for key in fields if key not in _MARKS and not key.startswith("_")]
 
 
-def _extras_inside(request: Request) -> Iterator[Extras]:
-    for text in request.system:
-        yield text.extras
+def _extras_inside(request: Request) -> list[Extras]:
+    """All extras but the request's own; not the empty ones."""
+    found = [text.extras for text in request.system if text.extras]
     for turn in request.turns:
-        yield turn.extras
+        if turn.extras:
+            found.append(turn.extras)
         for block in turn.blocks:
-            if not isinstance(block, Opaque):
-                yield block.extras
-    for tool in request.tools:
-        if not isinstance(tool, Opaque):
-            yield tool.extras
+            if not isinstance(block, Opaque) and block.extras:
+                found.append(block.extras)
+    found += [tool.extras for tool in request.tools if not isinstance(tool, Opaque) and tool.extras]
+    return found
 
 
 def _foreign(name: str, listed: list[str], dialect: str) -> Note:

@@ -179,7 +179,7 @@ def _detail(item: Any) -> str:
     if not isinstance(item, dict):
         return ""
     place = item.get("loc")
-    steps = [str(step) for step in place if isinstance(step, str | int)] if isinstance(place, list) else []
+    steps = [str(step) for step in place if isinstance(step, (str, int))] if isinstance(place, list) else []
     words = item.get("msg") if isinstance(item.get("msg"), str) else ""
     return f"{'.'.join(steps)}: {words}" if steps else f"{words}"
 
@@ -200,7 +200,7 @@ def _codes(outer: JsonObject, inner: JsonObject) -> list[str]:
     return [
         str(code)
         for code in found
-        if isinstance(code, str | int) and not isinstance(code, bool) and code != ""
+        if isinstance(code, (str, int)) and not isinstance(code, bool) and code != ""
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thinkwire.dialects.repeats import TRIES, Repeat, around
 from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockSealed, BlockStarted, Event, Failed, Finished, Noted
 from thinkwire.messages import Block, Extras, Seal
@@ -16,11 +17,15 @@ class FrameDecoder:
     """Bytes to frames to events. A dialect says what a frame means, and what the end of the bytes means."""
 
     def __init__(self) -> None:
-        self._reader = FrameReader()
+        self._reader: FrameReader | None = None
         self._events: list[Event] = []
         self._over = False
         self._after_end = False
         self._blocks = 0
+        self._steady = False
+        """Whether the frame only let a block grow by one text, and would do the same again."""
+        self._repeat: Repeat | None = None
+        self._tries = TRIES
 
     def feed(self, chunk: bytes) -> list[Event]:
         self._read(chunk)
@@ -47,23 +52,52 @@ class FrameDecoder:
         self._fail(Failure("connection_lost", CUT))
 
     def _read(self, chunk: bytes | None) -> None:
+        if self._reader is None:
+            self._reader = FrameReader()
         try:
             frames = self._reader.close() if chunk is None else self._reader.feed(chunk)
         except ProviderError as error:
             self._fail(error.failure)
             return
-        for frame in frames:
+        repeat = self._repeat
+        for name, data in frames:
+            if repeat is not None and (text := repeat.text_in(name, data)):
+                self._events.append(BlockGrew(repeat.index, text))
+                if repeat.also is not None:
+                    repeat.also.append(text)
+                self._tries = TRIES
+                continue
             try:
-                if self._over:
-                    self._surplus(frame.data)
-                elif is_done(frame.data):
-                    self._on_done()
-                else:
-                    self._on_frame(frame.event, frame.data)
+                self._one(name, data)
             except MalformedInput as error:
                 cut = Failure("connection_lost", CUT)  # the last frame of a cut stream is a broken one
                 broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
                 self._fail(cut if chunk is None else broken)
+            repeat = self._repeat
+
+    def _one(self, name: str | None, data: bytes) -> None:
+        self._repeat = None
+        if self._over:
+            self._surplus(data)
+        elif is_done(data):
+            self._on_done()
+        else:
+            self._steady = False
+            count = len(self._events)
+            self._on_frame(name, data)
+            if self._steady and len(self._events) == count + 1:
+                self._learn(name, data, self._events[-1])
+
+    def _learn(self, name: str | None, data: bytes, event: Event) -> None:
+        if type(event) is BlockGrew and self._tries:
+            self._tries -= 1
+            found = around(data, event.text)
+            if found is not None:
+                self._repeat = Repeat(name, found, event.index, self._also())
+
+    def _also(self) -> list[str] | None:
+        """Where a dialect keeps the texts of the growing block for itself."""
+        return None
 
     def _surplus(self, data: bytes) -> None:
         if not self._after_end and not is_done(data):

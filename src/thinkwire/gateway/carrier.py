@@ -52,8 +52,7 @@ class Carrier:
 
         `after` is what is answered, if the model takes its thinking back only behind the very same.
         """
-        *_, prefix = prefixes_of(after) if after is not None else (b"",)
-        return Sealer(self._box, tenant, dialect, origin, whole=whole, prefix=prefix)
+        return Sealer(self._box, tenant, dialect, origin, whole=whole, after=after)
 
     def open_request(
         self, request: Request, tenant: str, dialect: str, *, bound: bool = False
@@ -63,6 +62,8 @@ class Carrier:
         `dialect` is the client's. Seals that do not claim to be ours stay as they are. With `bound`, thinking
         comes back only where nothing has changed before it: the vendor would refuse it elsewhere.
         """
+        if not [turn for turn in request.turns if any(map(_is_marked, turn.blocks))]:
+            return request, ()
         opening = _Opening(self._box, tenant)
         prefixes = prefixes_of(request) if bound else repeat(b"")
         turns = tuple(map(opening.turn, request.turns, prefixes))

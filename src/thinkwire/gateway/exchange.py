@@ -242,5 +242,5 @@ def _wants_stream(call: Call, body: JsonObject) -> bool:
 
 
 def _fell_back(call: Call, name: str, failure: Failure) -> Note:
-    message = f"{call.model or call.asked} failed ({failure.kind}); {name} answers instead, as configured"
+    message = f"{call.model or call.asked} failed ({failure.kind}); {name} is asked instead, as configured"
     return Note("fallback.used", message, detail={"model": name, "failure": failure.kind})

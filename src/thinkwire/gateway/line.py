@@ -79,7 +79,8 @@ class Line(asyncio.Protocol):
             self._visit.leave()
         for visit in self._queue:
             visit.leave()
-        self._parser = None
+        self._visit = self._asking = self._parser = None
+        self._queue.clear()
 
     def data_received(self, data: bytes) -> None:
         if self._deaf:
@@ -183,7 +184,7 @@ class Line(asyncio.Protocol):
     def finished(self, visit: Visit) -> None:
         """An answer is over: the next one, or silence for a while, or the end."""
         self._server.total_requests += 1
-        if not visit.keep:
+        if not visit.keep or visit.left:
             self._transport.close()
             return
         self._visit = None
@@ -254,6 +255,9 @@ class Line(asyncio.Protocol):
             return
         if self._loop.time() < self._due:
             self._timer = self._loop.call_at(self._due, self._look)
+        elif self._head_seen and self._visit is not None:
+            # The answer before it is still being told; the head has time until that is over.
+            self._expect_by(self._head_seconds)
         elif self._head_seen:
             self._refuse(408, b"the head of the request did not come in time")
         else:

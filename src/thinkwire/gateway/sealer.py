@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -21,8 +22,10 @@ from thinkwire.events import (
     events_of,
 )
 from thinkwire.gateway.carried import Carried, Kept, digest, fits, new_turn, write
+from thinkwire.gateway.ledger.matching import prefix_of
 from thinkwire.gateway.secret import Box
 from thinkwire.messages import Image, Origin, Seal, Text, Thinking, ToolCall
+from thinkwire.request import Request
 
 SCHEMES = {
     "anthropic": "anthropic.signature",
@@ -66,7 +69,7 @@ class Sealer:
         origin: Origin,
         *,
         whole: bool | None = None,
-        prefix: bytes = b"",
+        after: Request | None = None,
     ) -> None:
         self.items: dict[str, int] = {}
         """Ids of reasoning items that the client may refer to, and the blocks that they stand for."""
@@ -75,9 +78,8 @@ class Sealer:
         self._dialect = dialect
         self._scheme = SCHEMES.get(dialect)
         self._origin = origin
-        self._prefix = prefix
+        self._after = after
         self._whole = dialect in WHOLE if whole is None else whole
-        self._turn = new_turn()
         self._making: dict[int, _Making] = {}
         self._growing: dict[int, list[str]] = {}
         self._unshown: dict[int, BlockStarted] = {}
@@ -87,6 +89,14 @@ class Sealer:
         self._calls = 0
         self._said = False
         self._bundled = False
+
+    @cached_property
+    def _turn(self) -> bytes:
+        return new_turn()
+
+    @cached_property
+    def _prefix(self) -> bytes:
+        return prefix_of(self._after) if self._after is not None else b""
 
     def feed(self, events: Sequence[Event]) -> list[Event]:
         """The same batch for the client."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 from urllib.parse import quote
@@ -47,7 +47,10 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     source: str
 
     def route(self, dialect: str) -> Route | None:
-        return next((route for route in self.routes if route.dialect == dialect), None)
+        for route in self.routes:
+            if route.dialect == dialect:
+                return route
+        return None
 
     def endpoint(self, dialect: str, model: str, *, stream: bool = False) -> str | None:
         """The address of one of its APIs; None when it does not speak the dialect."""
@@ -58,6 +61,7 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return self.base_url + path.replace("{model}", _in_path(model))
 
 
+@lru_cache(maxsize=1024)
 def _in_path(model: str) -> str:
     """A model's id as a part of a path, from which it cannot lead anywhere else."""
     if any(step in (".", "..") for step in model.split("/")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -20,6 +21,15 @@ _FIELDS = {
     "penalties": ("presence_penalty", "frequency_penalty"),
     "stop": ("stop",),
 }
+_CHAT, _CHAT_SAMPLING = "openai_chat", ("logprobs", "top_logprobs", "logit_bias")
+"""What only the chat wire says about sampling; it is refused together with the rest."""
+
+
+@cache
+def _companions_refused(refuses: tuple[str, ...], thinks: bool) -> frozenset[str]:
+    """What of a row's refusals counts, some of it only while the model thinks."""
+    ending = "_when_thinking"
+    return frozenset(name.removesuffix(ending) for name in refuses if thinks or not name.endswith(ending))
 
 
 class Companions:
@@ -34,9 +44,13 @@ class Companions:
         setting, request = self._with_room(setting, request)
         request = self._in_range(request)
         refused = self._refused(setting)
+        if not refused:
+            return setting, request
         for kind, fields in _FIELDS.items():
             if kind in refused:
                 request = self._without(fields, request)
+        if "sampling" in refused and self.facts.dialect == "openai-chat":
+            request = self._without_chat_sampling(request)
         if "forced_tools" in refused:
             request = self._unforced(request)
         if "prefill" in refused:
@@ -52,14 +66,11 @@ class Companions:
     def _note(self, code: NoteCode, message: str, **detail: Any) -> None:
         self.notes.append(Note(code, message, detail=detail))
 
-    def _refused(self, setting: Setting) -> set[str]:
+    def _refused(self, setting: Setting) -> frozenset[str]:
         on = setting.on is True or (setting.on is None and self.facts.default not in (None, "off"))
-        ending = "_when_thinking"
-        refused = {
-            name.removesuffix(ending) for name in self.facts.refuses if on or not name.endswith(ending)
-        }
+        refused = _companions_refused(self.facts.refuses, on)
         if self.facts.shape == "anthropic" and setting.budget is not None:
-            refused.add("forced_tools")  # a budget and a forced call are refused together on every model
+            return refused | {"forced_tools"}  # refused together with a budget on every model
         return refused
 
     def _with_room(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
@@ -100,6 +111,16 @@ class Companions:
         )
         self.controls.update(dict.fromkeys(given, "suppressed"))
         return msgspec.structs.replace(request, **{name: () if name == "stop" else None for name in given})
+
+    def _without_chat_sampling(self, request: Request) -> Request:
+        said = request.extras.get(_CHAT, {})
+        given = [name for name in _CHAT_SAMPLING if said.get(name)]
+        if not given:
+            return request
+        message = f"{self.facts.id} refuses {', '.join(given)} here; not sent"
+        self._note("sampling.dropped", message, fields=given)
+        rest = {name: value for name, value in said.items() if name not in _CHAT_SAMPLING}
+        return msgspec.structs.replace(request, extras=request.extras | {_CHAT: rest})
 
     def _in_range(self, request: Request) -> Request:
         limits, asked = self.facts.temperature, request.temperature

@@ -38,14 +38,14 @@ def explain(
     plan, request = resolve(intent, target.found, given, circumstances or Circumstances())
     provider = target.provider
     dialect = plan.dialect or (provider.routes[0].dialect if provider else "openai-chat")
-    encoded = encode_for(provider, dialect, request)
+    encoded = encode_for(provider, dialect, request, plan.facts)
     return Explanation(
         plan=plan,
         dialect=dialect,
         endpoint=provider.endpoint(dialect, target.model, stream=bool(request.stream)) if provider else None,
         headers={**(provider.headers if provider else {}), **plan.headers},
         body=merged(encoded.body, plan.patch),
-        untouched=encode_for(provider, dialect, given).body,
+        untouched=encode_for(provider, dialect, given, plan.facts).body,
         notes=(*plan.notes, *encoded.notes),
         feedback=feedback(plan),
     )
@@ -53,6 +53,8 @@ def explain(
 
 def merged(body: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """The body with the patch laid over it: objects are merged, lists joined, everything else replaced."""
+    if not patch:
+        return body
     result = dict(body)
     for key, value in patch.items():
         present = result.get(key)

@@ -31,6 +31,21 @@ CHAT_FIELDS = tuple(
 )
 """Everything that some server on the chat wire takes for a reasoning control."""
 
+WORDS: dict[str, tuple[str, ...]] = {
+    "thinking": ("type", "budget_tokens", "token_budget", "display"),
+    "reasoning": ("effort", "max_tokens", "enabled", "exclude", "summary"),
+    "chat_template_kwargs": ("enable_thinking", "thinking", "thinking_mode"),
+}
+"""The objects among them → the words in them that say how to think; whatever else they hold does not."""
+
+OPTIONS = (
+    *("thinking.clear_thinking", "thinking.keep", "clear_thinking", "preserve_thinking", "reasoning_history"),
+    *("reasoning_split", "reasoning_format", "separate_reasoning", "stream_reasoning", "prompt_mode"),
+    *("reasoning_budget_message", "reasoning_control", "chat_template_kwargs", "chat_template_args"),
+)
+"""What only some servers on the chat wire know besides: how thinking is shown or kept, not how much. Each
+model's facts say which of them it takes."""
+
 
 def write(setting: Setting, facts: Facts, intent: Intent) -> Patch:
     """The body fields that say this setting."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from thinkwire.catalog import Facts, Found
 from thinkwire.notes import Note, NoteCode
 from thinkwire.reasoning import native
 from thinkwire.reasoning.companions import Companions
+from thinkwire.reasoning.foreign import without_foreign
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.levels import (
     Level,
@@ -218,6 +220,7 @@ def resolve(
     by_hand = _set_by_hand(facts, request)
     if by_hand:
         return _hands_off(intent, facts, by_hand), request
+    request, foreign = without_foreign(request, facts)
     decision = _Decision(facts, intent)
     setting = decision.setting(circumstances)
     if found.by == "family":
@@ -237,7 +240,7 @@ def resolve(
         patch=native.write(fitting, facts, intent),
         headers=_headers(facts, fitting, request),
         controls=companions.controls,
-        notes=(*decision.notes, *companions.notes),
+        notes=(*decision.notes, *companions.notes, *foreign),
     )
     return plan, request
 
@@ -259,9 +262,25 @@ def _unknown(intent: Intent, request: Request) -> Plan:
 
 def _set_by_hand(facts: Facts, request: Request) -> list[str]:
     """The native fields of this model's shape that the request itself carries."""
-    extras: dict[str, Any] = request.extras.get(facts.dialect.replace("-", "_"), {})
+    extras = request.extras.get(facts.dialect.replace("-", "_"))
+    if not extras:
+        return []
     paths = native.CHAT_FIELDS if facts.dialect == "openai-chat" else native.FIELDS[facts.shape]
-    return [path for path in paths if _has(extras, path)]
+    if _roots(paths).isdisjoint(extras):
+        return []
+    return [path for path in paths if _says(extras, path)]
+
+
+@cache
+def _roots(paths: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(path.partition(".")[0] for path in paths)
+
+
+def _says(extras: dict[str, Any], path: str) -> bool:
+    """Whether a field tells how to think; an object does only by its words for that."""
+    if path not in native.WORDS:
+        return _has(extras, path)
+    return any(_has(extras, f"{path}.{word}") for word in native.WORDS[path])
 
 
 def _has(value: Any, path: str) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.levels import parse_level
+from thinkwire.reasoning.native import WORDS
 from thinkwire.request import Request
 
 Fields = dict[str, Any]
@@ -22,7 +23,7 @@ def read_intent(request: Request) -> tuple[Intent, Request]:
     words: list[str] = []
     extras = dict(request.extras)
     for dialect, reader in _READERS.items():
-        if dialect not in extras:
+        if dialect not in extras or _LOOKED_FOR[dialect].isdisjoint(extras[dialect]):
             continue
         fields = _copy(extras[dialect])
         said |= reader(fields)
@@ -134,9 +135,11 @@ def _gemini_config(config: Fields) -> Fields:
 def _chat(fields: Fields) -> Fields:
     """The most spoken wire: a request has one of these, and the later ones win where it has several."""
     said: Fields = {}
-    kwargs = _take_inner(fields, "chat_template_kwargs", "enable_thinking", "thinking", "thinking_mode")
-    for value in kwargs.values():
-        said |= _switch(value)
+    for name in ("chat_template_args", "chat_template_kwargs"):
+        for value in _take_inner(fields, name, *WORDS["chat_template_kwargs"]).values():
+            said |= _switch(value)
+    if _take(fields, "disable_reasoning") is True:
+        said["on"] = False
     said |= _switch(_take(fields, "enable_thinking"))
     for name in (
         "thinking_budget",
@@ -145,15 +148,13 @@ def _chat(fields: Fields) -> Fields:
         "thinking_budget_tokens",
     ):
         said |= _budget(_take(fields, name))
-    thinking = _take_inner(fields, "thinking", "type", "budget_tokens", "token_budget")
+    thinking = _take_inner(fields, "thinking", *WORDS["thinking"])
     said |= _switch(thinking.get("type"), thinking.get("budget_tokens", thinking.get("token_budget")))
+    said |= _shown(thinking.get("display"), hidden="omitted")
     said |= _effort(_take(fields, "think"))
-    said |= _openrouter(_take_inner(fields, "reasoning", *_OPENROUTER))
+    said |= _openrouter(_take_inner(fields, "reasoning", *WORDS["reasoning"]))
     said |= _shown(_take(fields, "include_reasoning"), hidden=False)
     return said | _effort(_take(fields, "reasoning_effort"))
-
-
-_OPENROUTER = ("effort", "max_tokens", "enabled", "exclude", "summary")
 
 
 def _openrouter(reasoning: Fields) -> Fields:
@@ -170,3 +171,28 @@ _READERS: dict[str, _Reader] = {
     "openai_responses": _responses,
     "gemini": _gemini,
 }
+
+
+class _Blank(Fields):
+    """Native fields that say nothing, and that remember what was looked for in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_for: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.looked_for.add(key)
+        return default
+
+    def pop(self, key: str, default: Any = None) -> Any:
+        return self.get(key, default)
+
+
+def _looked_for(reader: _Reader) -> frozenset[str]:
+    """The fields that may be controls; without any of them there is nothing to read."""
+    blank = _Blank()
+    reader(blank)
+    return frozenset(blank.looked_for)
+
+
+_LOOKED_FOR = {dialect: _looked_for(reader) for dialect, reader in _READERS.items()}

@@ -6,14 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from thinkwire.dialects.common import arguments_object, own
+from thinkwire.dialects.common import arguments_object
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
+from thinkwire.replay import pairing
+from thinkwire.replay.beginning import begins_refusably
 from thinkwire.replay.findings import Case, Finding, OpenCalls, Severity, Waiting
 from thinkwire.replay.policy import has_results
 
 _CHARSET = re.compile(r"[a-zA-Z0-9_-]+")
 _LONGEST = 64
-CHAT, NO_ID = "openai_chat", "_no_id"
 _ADJACENT = ("anthropic", "openai-chat", "gemini")
 """Wires on which a result stands right after its call."""
 _RESULTS_FIRST = ("anthropic", "openai-chat")
@@ -87,7 +88,7 @@ def ids(case: Case) -> Iterator[Finding]:
 
 def is_nameless(case: Case, block: Block) -> bool:
     """Whether a Chat Completions call or result came without an id, and would go without one again."""
-    return case.dialect == "openai-chat" and bool(own(getattr(block, "extras", {}), CHAT).get(NO_ID))
+    return case.dialect == "openai-chat" and pairing.is_nameless(block)
 
 
 def flaw_of_id(case: Case, call_id: str) -> str | None:
@@ -140,7 +141,7 @@ def _empty_text(case: Case, index: int, place: int) -> Finding:
 def interrupted(case: Case) -> Iterator[Finding]:
     for index, turn in enumerate(case.turns):
         for place, block in enumerate(turn.blocks):
-            if isinstance(block, Thinking | ToolCall) and block.interrupted:
+            if isinstance(block, (Thinking, ToolCall)) and block.interrupted:
                 what = "a thought" if isinstance(block, Thinking) else f"the call of {block.name}"
                 yield Finding(
                     "block.interrupted", "refused", index, place, f"{what} broke off", "it is not sent"
@@ -165,7 +166,7 @@ def rightful_role(turn: Turn, block: Block) -> str:
     """The side that a block can only come from; its turn's own where either may say it."""
     if isinstance(block, ToolResult):
         return "user"
-    return "assistant" if isinstance(block, Thinking | ToolCall) else turn.role
+    return "assistant" if isinstance(block, (Thinking, ToolCall)) else turn.role
 
 
 def _repeated(case: Case, index: int) -> Iterator[Finding]:
@@ -184,8 +185,7 @@ def _first(case: Case) -> Iterator[Finding]:
     index = next((i for i, turn in enumerate(case.turns) if turn.role != "system" and turn.blocks), None)
     if index is None or case.turns[index].role == "user":
         return
-    calls = case.dialect == "gemini" and bool(case.turns[index].tool_calls)
-    severity: Severity = "refused" if case.dialect == "anthropic" or calls else "odd"
+    severity: Severity = "refused" if begins_refusably(case.turns, case.dialect) else "odd"
     message = "the model begins; what the user said before is not here"
     yield Finding("turn.first", severity, index, None, message, "a turn of the user that says so is added")
 

@@ -14,7 +14,9 @@ import msgspec
 from thinkwire.messages import Block, Text, Thinking, Turn
 from thinkwire.notes import Note
 from thinkwire.replay import checks, mending, seal_checks
+from thinkwire.replay.beginning import beginning_with_user
 from thinkwire.replay.findings import Case, Finding
+from thinkwire.replay.items import without_bad_item_ids
 from thinkwire.replay.pairing import gathered, merged, paired, without_broken, without_empty
 from thinkwire.replay.planner import Destination, plan_replay
 from thinkwire.replay.policy import ReplaySettings, exchange_start, has_results, thinks, without_thinking
@@ -72,7 +74,7 @@ def mend(
     turns = _for_destination(case, turns, notes)
     turns, system = mending.without_system_turns(case, turns, notes)
     replay = plan_replay(_closed(turns), destination, settings)
-    turns = mending.beginning_with_user(replay.turns, notes)
+    turns = beginning_with_user(replay.turns, notes)
     if case.checks_signatures:
         turns = mending.signed(turns, notes)
     turns = _without_unbound(case, turns, notes, moved=bool(system))
@@ -87,7 +89,7 @@ def healed(turns: tuple[Turn, ...], destination: Destination, settings: ReplaySe
     case = Case(turns, destination, settings)
     notes: list[Note] = []
     whole = merged(paired(_closed(_sound(case, turns, notes)), notes))
-    whole = _without_unbound(case, mending.beginning_with_user(whole, notes), notes)
+    whole = _without_unbound(case, beginning_with_user(whole, notes), notes)
     return Mended(whole, tuple(notes))
 
 
@@ -113,7 +115,8 @@ def _sound(case: Case, turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn
     turns = gathered(turns, notes)
     turns = mending.with_arguments(turns, notes)
     turns = mending.without_altered_seals(case, turns, notes)
-    turns = mending.without_bad_item_ids(case, turns, notes)
+    if case.dialect == "openai-responses":
+        turns = without_bad_item_ids(turns, notes, strict=case.destination.provider == "openai")
     turns = mending.without_torn_items(turns, notes)
     return without_empty(without_broken(turns, notes), notes)
 

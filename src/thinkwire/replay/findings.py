@@ -131,8 +131,7 @@ class Case(msgspec.Struct, frozen=True):
     @property
     def thinks_by_budget(self) -> bool:
         """Whether every step of a tool loop must start with thinking."""
-        facts = self.destination.facts
-        return self.signs and facts is not None and facts.mechanism == "budget" and self.destination.thinking
+        return self.signs and self.destination.thinks_by_budget
 
     @property
     def checks_signatures(self) -> bool:

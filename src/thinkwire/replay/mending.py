@@ -7,17 +7,17 @@ from typing import TypeAlias
 
 import msgspec
 
-from thinkwire.dialects.common import arguments_object, made_up_id, own
+from thinkwire.dialects.common import arguments_object, made_up_id
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
-from thinkwire.replay.checks import CHAT, NO_ID, flaw_of_id, is_misplaced, is_nameless, rightful_role
+from thinkwire.replay.checks import flaw_of_id, is_misplaced, rightful_role
 from thinkwire.replay.findings import Case, OpenCalls, Waiting
+from thinkwire.replay.items import without_id
+from thinkwire.replay.pairing import named
 from thinkwire.replay.planner import PLACEHOLDER
 from thinkwire.replay.policy import exchange_start, without_thinking
 from thinkwire.replay.seal_checks import (
-    RESPONSES,
-    bad_item_ids,
     is_altered,
     is_unstored,
     torn_items,
@@ -26,7 +26,6 @@ from thinkwire.replay.seal_checks import (
 
 Turns: TypeAlias = tuple[Turn, ...]
 
-BEGINNING = "(What was said before is not part of this conversation any more.)"
 CONTINUE = "Continue."
 
 
@@ -83,14 +82,13 @@ def with_good_ids(case: Case, turns: Turns, notes: list[Note]) -> Turns:
 
 
 def _named(case: Case, block: Block, name: str | None) -> Block:
-    if not isinstance(block, ToolCall | ToolResult) or name is None:
+    if not isinstance(block, (ToolCall, ToolResult)) or name is None:
         return block
-    if is_nameless(case, block):
-        rest = {key: value for key, value in own(block.extras, CHAT).items() if key != NO_ID}
-        block = msgspec.structs.replace(block, extras=block.extras | {CHAT: rest})
-    if isinstance(block, ToolCall):
-        return block if name == block.id else msgspec.structs.replace(block, id=name)
-    return block if name == block.call_id else msgspec.structs.replace(block, call_id=name)
+    kept = named(block) if case.dialect == "openai-chat" else block
+    if isinstance(kept, ToolCall):
+        return kept if name == kept.id else msgspec.structs.replace(kept, id=name)
+    assert isinstance(kept, ToolResult)
+    return kept if name == kept.call_id else msgspec.structs.replace(kept, call_id=name)
 
 
 def _good_id(case: Case, call_id: str, taken: set[str]) -> str:
@@ -136,25 +134,6 @@ def without_altered_seals(case: Case, turns: Turns, notes: list[Note]) -> Turns:
     return tuple(result)
 
 
-def without_bad_item_ids(case: Case, turns: Turns, notes: list[Note]) -> Turns:
-    """Items whose id is not their own go without it; reasoning, which cannot, is left out."""
-    bad = bad_item_ids(case, turns)
-    if not bad:
-        return turns
-    notes.append(Note("field.changed", f"{len(bad)} items had ids that the provider does not take"))
-    result = []
-    for index, turn in enumerate(turns):
-        blocks: list[Block] = []
-        orphaned = False
-        for place, block in enumerate(turn.blocks):
-            if isinstance(block, Thinking):
-                orphaned = bad.get((index, place)) is False
-            if not isinstance(block, Thinking) or (index, place) not in bad:
-                blocks.append(_without_id(block) if orphaned or (index, place) in bad else block)
-        result.append(_with(turn, blocks))
-    return tuple(result)
-
-
 def without_torn_items(turns: Turns, notes: list[Note]) -> Turns:
     """Reasoning items keep their company; an item whose reasoning is gone loses its id."""
     result = []
@@ -163,21 +142,12 @@ def without_torn_items(turns: Turns, notes: list[Note]) -> Turns:
         if torn:
             notes.append(Note("thinking.dropped", "a reasoning item without what it led to is not sent"))
         blocks = [
-            _without_id(block) if place in nameless or torn else block
+            without_id(block) if place in nameless or torn else block
             for place, block in enumerate(turn.blocks)
             if place not in torn
         ]
         result.append(_with(turn, blocks))
     return tuple(result)
-
-
-def _without_id(block: Block) -> Block:
-    extras = getattr(block, "extras", {})
-    mine = own(extras, RESPONSES)
-    if isinstance(block, Thinking) or "id" not in mine:
-        return block
-    rest = {key: value for key, value in mine.items() if key != "id"}
-    return msgspec.structs.replace(block, extras=extras | {RESPONSES: rest})
 
 
 def thinking_first(turns: Turns, notes: list[Note]) -> Turns:
@@ -231,18 +201,9 @@ def without_unstored(case: Case, turns: Turns, notes: list[Note]) -> Turns:
         return turns
     notes.append(Note("thinking.dropped", "thinking that is only named by an id is not sent"))
     return tuple(
-        turn if turn is before else _each((turn,), _without_id)[0]
+        turn if turn is before else _each((turn,), without_id)[0]
         for before, turn in zip(turns, result, strict=True)
     )
-
-
-def beginning_with_user(turns: Turns, notes: list[Note]) -> Turns:
-    """A conversation that the model would begin gets a turn of the user that says why."""
-    first = next((turn for turn in turns if turn.role != "system"), None)
-    if first is None or first.role == "user":
-        return turns
-    notes.append(Note("field.changed", "a turn of the user was put before the model's first"))
-    return (Turn("user", (Text(BEGINNING),)), *turns)
 
 
 def without_system_turns(case: Case, turns: Turns, notes: list[Note]) -> tuple[Turns, tuple[Text, ...]]:

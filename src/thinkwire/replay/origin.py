@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from thinkwire.messages import Origin, Seal
@@ -20,6 +21,7 @@ BOUND_TO_MODEL = ("openrouter.details", "copilot.opaque")
 BOUND_TO_FAMILY = ("openai.encrypted", "openai.item")
 
 
+@lru_cache(maxsize=1024)
 def endpoint_key(endpoint: str | None) -> tuple[str, int | None, str] | None:
     """An address without what does not matter: case of the host, a default port, a trailing slash."""
     if not endpoint:

@@ -7,6 +7,9 @@ import msgspec
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
 
+CHAT, NO_ID = "openai_chat", "_no_id"
+"""Where the chat wire remembers that a call or a result came without an id."""
+
 NO_RESULT = "The call was interrupted; there is no result."
 
 
@@ -115,22 +118,44 @@ def _joins(first: Turn, second: Turn) -> bool:
     return first.role == second.role and first.origin == second.origin and first.extras == second.extras
 
 
+def is_nameless(block: Block) -> bool:
+    """Whether a call or result of the chat wire came without an id, and would go without one again."""
+    return isinstance(block, (ToolCall, ToolResult)) and NO_ID in block.extras.get(CHAT, {})
+
+
+def named(block: Block) -> Block:
+    """The block as it goes with the id that it was given here: a result has that of its call."""
+    if not isinstance(block, (ToolCall, ToolResult)) or not is_nameless(block):
+        return block
+    rest = {key: value for key, value in block.extras[CHAT].items() if key != NO_ID}
+    return msgspec.structs.replace(block, extras=block.extras | {CHAT: rest})
+
+
+def with_ids(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
+    """Every call and result with its id."""
+    count = sum(is_nameless(block) for turn in turns for block in turn.blocks)
+    if not count:
+        return turns
+    message = f"{count} calls and results that came without an id go with one"
+    notes.append(Note("field.changed", message, detail={"count": count}))
+    return tuple(msgspec.structs.replace(turn, blocks=tuple(map(named, turn.blocks))) for turn in turns)
+
+
 def without_empty(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
     """No empty text without a seal, and no turn in which nothing is left."""
     result = []
     for index, turn in enumerate(turns):
-        blocks = tuple(block for block in turn.blocks if not _is_empty(block))
-        if not blocks and turn.blocks:
+        if not any(map(_is_empty, turn.blocks)):
+            result.append(turn)
+        elif blocks := tuple(block for block in turn.blocks if not _is_empty(block)):
+            result.append(msgspec.structs.replace(turn, blocks=blocks))
+        else:
             notes.append(Note("turn.dropped", f"nothing that can be sent is left of turn {index}"))
-            continue
-        result.append(
-            turn if len(blocks) == len(turn.blocks) else msgspec.structs.replace(turn, blocks=blocks)
-        )
     return tuple(result)
 
 
 def _is_empty(block: Block) -> bool:
-    return isinstance(block, Text) and not block.text.strip() and block.seal is None
+    return type(block) is Text and block.seal is None and (not block.text or block.text.isspace())
 
 
 def without_broken(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
@@ -138,11 +163,13 @@ def without_broken(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ..
     return tuple(_unbroken(turn, notes) for turn in turns)
 
 
+def _is_broken(block: Block) -> bool:
+    return isinstance(block, (Thinking, ToolCall)) and block.interrupted
+
+
 def _unbroken(turn: Turn, notes: list[Note]) -> Turn:
-    blocks = tuple(
-        block for block in turn.blocks if not (isinstance(block, Thinking | ToolCall) and block.interrupted)
-    )
-    if len(blocks) == len(turn.blocks):
+    if not any(map(_is_broken, turn.blocks)):
         return turn
+    blocks = tuple(block for block in turn.blocks if not _is_broken(block))
     notes.append(Note("block.dropped", "what an interrupted answer had not finished is not sent"))
     return msgspec.structs.replace(turn, blocks=blocks)

@@ -1,7 +1,7 @@
 """The planner: a conversation as one model may be given it. Pure: turns in, turns and Notes out.
 
 In this order: what the settings strip, what they include, what the model's contract wants, whose thinking it
-is, and what must stand together.
+is, what must stand together, and who speaks first.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import msgspec
 from thinkwire.catalog import Facts
 from thinkwire.messages import Block, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
+from thinkwire.replay.beginning import beginning_with_user, begins_refusably
+from thinkwire.replay.items import without_bad_item_ids
 from thinkwire.replay.origin import readable, same_service
-from thinkwire.replay.pairing import gathered, merged, paired, without_broken, without_empty
+from thinkwire.replay.pairing import gathered, merged, paired, with_ids, without_broken, without_empty
 from thinkwire.replay.policy import (
     ReplaySettings,
     current_turn,
     exchange_start,
     has_results,
+    is_plain_talk,
     stripped,
     thinks,
     without_thinking,
@@ -39,6 +42,16 @@ class Destination(msgspec.Struct, frozen=True):
     endpoint: str | None = None
     thinking: bool = True
     """Whether the model will think about this request."""
+    budgeted: bool = False
+    """Whether it is asked to by a number of tokens."""
+
+    @property
+    def thinks_by_budget(self) -> bool:
+        """Whether it is told a number of tokens: it knows nothing else, or it takes one and that is asked."""
+        facts = self.facts
+        if facts is None or not self.thinking:
+            return False
+        return facts.mechanism == "budget" or (self.budgeted and facts.budget is not None)
 
 
 class Replay(msgspec.Struct, frozen=True):
@@ -56,17 +69,25 @@ def plan_replay(
     turns: tuple[Turn, ...], destination: Destination, settings: ReplaySettings = _USUAL
 ) -> Replay:
     """What of these turns the destination is given."""
+    return Replay(turns) if is_plain_talk(turns) else _planned(turns, destination, settings)
+
+
+def _planned(turns: tuple[Turn, ...], destination: Destination, settings: ReplaySettings) -> Replay:
     notes: list[Note] = []
     unbroken = without_broken(turns, notes)
     wanted = _by_settings(unbroken, destination, settings, notes)
     if settings.include is None:
         wanted = _by_contract(wanted, destination)
     own = _by_origin(wanted, destination, settings, notes)
-    if destination.dialect == "openai-chat" and settings.format == "field":
-        own = tuple(map(_in_field, own))
-    if destination.dialect == "openai-responses":
-        own = tuple(map(_with_paired_ids, map(_without_orphaned_ids, unbroken, own)))
+    if destination.dialect == "openai-chat":
+        own = with_ids(own, notes)
+        if settings.format == "field":
+            own = tuple(map(_in_field, own))
+    elif destination.dialect == "openai-responses":
+        own = _with_own_ids(unbroken, own, destination, notes)
     whole = merged(paired(gathered(without_empty(own, notes), notes), notes))
+    if begins_refusably(whole, destination.dialect):
+        whole = beginning_with_user(whole, notes)
     whole = _with_placeholders(whole, destination, notes)
     thinking_off = _loop_without_thinking(whole, destination, notes)
     return Replay(whole, tuple(notes), thinking_off)
@@ -75,6 +96,8 @@ def plan_replay(
 def _by_settings(
     turns: tuple[Turn, ...], destination: Destination, settings: ReplaySettings, notes: list[Note]
 ) -> tuple[Turn, ...]:
+    if settings.strip == "none" and settings.include is not False:
+        return turns
     kept = stripped(turns, settings.strip)
     if settings.include is False:
         kept = stripped(kept, "all")
@@ -152,7 +175,7 @@ def _as_text(block: Thinking, turn: Turn) -> Text:
 
 def _in_field(turn: Turn) -> Turn:
     """Thinking that came inside tags goes back in the reasoning field."""
-    if not any(_in_tags(block) for block in turn.blocks):
+    if not any(map(_in_tags, turn.blocks)):
         return turn
     blocks = (
         msgspec.structs.replace(block, field=None, extras={}) if _in_tags(block) else block
@@ -167,6 +190,15 @@ def _in_tags(block: Block) -> bool:
 
 def _may_go_back(seal: Seal, origin: Origin | None, to: Destination, settings: ReplaySettings) -> bool:
     return settings.seals and readable(seal, origin, to.dialect, to.model)
+
+
+def _with_own_ids(
+    before: tuple[Turn, ...], after: tuple[Turn, ...], to: Destination, notes: list[Note]
+) -> tuple[Turn, ...]:
+    """Items with no ids but those that the vendor can have given, and that it takes in this company."""
+    if to.provider == "openai":
+        after = without_bad_item_ids(after, notes, strict=True)
+    return tuple(map(_with_paired_ids, map(_without_orphaned_ids, before, after)))
 
 
 def _without_orphaned_ids(before: Turn, after: Turn) -> Turn:
@@ -227,9 +259,7 @@ def _signed(turn: Turn, notes: list[Note]) -> Turn:
 
 def _loop_without_thinking(turns: tuple[Turn, ...], destination: Destination, notes: list[Note]) -> bool:
     """A model that thinks by budget begins every step of its loop with thinking; a foreign step has none."""
-    facts = destination.facts
-    by_budget = facts is not None and facts.dialect == "anthropic" and facts.mechanism == "budget"
-    if not by_budget or not destination.thinking or destination.dialect != "anthropic":
+    if destination.dialect != "anthropic" or not destination.thinks_by_budget:
         return False
     if not turns or turns[-1].role != "user" or not has_results(turns[-1]):
         return False

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from thinkwire.messages import Thinking, ToolResult, Turn
+from thinkwire.messages import Role, Text, Thinking, ToolResult, Turn
 
 Strip = Literal["none", "allButLast", "all"]
 
@@ -28,14 +28,34 @@ class ReplaySettings(msgspec.Struct, frozen=True):
     """False gives no seal back at all, after a provider has refused one."""
 
 
+def is_plain_talk(turns: tuple[Turn, ...]) -> bool:
+    """Whether the two sides just speak in turn, the user first, and nothing they say has an id of an item.
+
+    Then there is nothing to plan.
+    """
+    speaks: Role = "user"
+    for turn in turns:
+        if turn.role != speaks or not turn.blocks:
+            return False
+        for block in turn.blocks:
+            if type(block) is not Text or block.seal is not None or not block.text or block.text.isspace():
+                return False
+            if block.extras and "id" in block.extras.get("openai_responses", ()):
+                return False
+        speaks = "assistant" if speaks == "user" else "user"
+    return True
+
+
 def without_thinking(turn: Turn, unwanted: Callable[[Thinking], bool] = lambda block: True) -> Turn:
     """The turn without the thinking that is unwanted; the same turn when there is none."""
-    blocks = tuple(block for block in turn.blocks if not (isinstance(block, Thinking) and unwanted(block)))
+    if not thinks(turn):
+        return turn
+    blocks = tuple(block for block in turn.blocks if not (type(block) is Thinking and unwanted(block)))
     return turn if len(blocks) == len(turn.blocks) else msgspec.structs.replace(turn, blocks=blocks)
 
 
 def thinks(turn: Turn) -> bool:
-    return any(isinstance(block, Thinking) for block in turn.blocks)
+    return Thinking in map(type, turn.blocks)
 
 
 def stripped(turns: tuple[Turn, ...], strip: Strip) -> tuple[Turn, ...]:
@@ -59,7 +79,7 @@ def current_turn(turns: tuple[Turn, ...]) -> int:
 
 
 def has_results(turn: Turn) -> bool:
-    return any(isinstance(block, ToolResult) for block in turn.blocks)
+    return ToolResult in map(type, turn.blocks)
 
 
 def exchange_start(turns: tuple[Turn, ...]) -> int:

@@ -10,6 +10,7 @@ from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.replay.findings import Case, Finding, Severity
+from thinkwire.replay.items import RESPONSES, bad_item_ids, item_id
 from thinkwire.replay.origin import READERS, readable, same_service
 from thinkwire.replay.policy import exchange_start, has_results, thinks
 
@@ -17,10 +18,6 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _PADDED = ("anthropic.signature", "anthropic.redacted", "gemini.thought")
 """Seals that are whole groups of four characters, in every recorded answer."""
 _FERNET = "gAAAA"
-_PREFIXES: dict[type[Block], str] = {Thinking: "rs", Text: "msg", ToolCall: "fc"}
-_ID = re.compile(r"[A-Za-z0-9_-]+")
-_LONGEST_ID = 64
-RESPONSES = "openai_responses"
 
 
 def is_altered(case: Case, turn: Turn, seal: Seal) -> bool:
@@ -78,7 +75,7 @@ def _foreign(case: Case, block: Block, current: bool) -> Severity:
 
 def is_unstored(case: Case, block: Thinking) -> bool:
     """Whether thinking is nothing but the name of an item, and the provider is told to keep none."""
-    if case.dialect != "openai-responses" or _item_id(block) is None:
+    if case.dialect != "openai-responses" or item_id(block) is None:
         return False
     if block.seal is not None and block.seal.scheme != "openai.item":
         return False
@@ -179,7 +176,8 @@ def items(case: Case) -> Iterator[Finding]:
     """On Responses, reasoning and what it led to come together, each with its id."""
     if case.dialect != "openai-responses":
         return
-    for (index, place), repeated in bad_item_ids(case, case.turns).items():
+    bad = bad_item_ids(case.turns, strict=case.destination.provider == "openai")
+    for (index, place), repeated in bad.items():
         message = "the id of an item is another's too" if repeated else "the id of an item is not of its kind"
         yield Finding("item.bad_id", "refused", index, place, message, "it goes without, or not at all")
     thinking = {_author(turn) for turn in case.turns if thinks(turn)}
@@ -194,41 +192,14 @@ def items(case: Case) -> Iterator[Finding]:
             yield Finding("item.without_thinking", severity, index, place, message, "it goes without its id")
 
 
-def bad_item_ids(case: Case, turns: tuple[Turn, ...]) -> dict[tuple[int, int], bool]:
-    """Places of blocks whose item id the provider does not take; True where another item has it."""
-    found: dict[tuple[int, int], bool] = {}
-    seen: set[str] = set()
-    if case.dialect != "openai-responses":
-        return found
-    for index, turn in enumerate(turns):
-        message = None
-        for place, block in enumerate(turn.blocks):
-            name = _item_id(block) if isinstance(block, Text | Thinking | ToolCall) else None
-            same_message = isinstance(block, Text) and name == message
-            message = name if isinstance(block, Text) else None
-            if name is None or same_message:
-                continue
-            if name in seen:
-                found[index, place] = True
-            elif case.destination.provider == "openai" and not _is_item_id(block, name):
-                found[index, place] = False
-            seen.add(name)
-    return found
-
-
-def _is_item_id(block: Block, name: str) -> bool:
-    prefix = _PREFIXES[type(block)]
-    return name.startswith(prefix) and len(name) <= _LONGEST_ID and _ID.fullmatch(name) is not None
-
-
 def torn_thoughts(turn: Turn) -> list[int]:
     """Places of reasoning items with an id after which nothing stands that they can have led to."""
     found = []
     for place, block in enumerate(turn.blocks):
-        if not isinstance(block, Thinking) or not _item_id(block):
+        if not isinstance(block, Thinking) or not item_id(block):
             continue
         after = turn.blocks[place + 1] if place + 1 < len(turn.blocks) else None
-        led = isinstance(after, Thinking | ToolCall) or (isinstance(after, Text) and bool(_item_id(after)))
+        led = isinstance(after, (Thinking, ToolCall)) or (isinstance(after, Text) and bool(item_id(after)))
         if not led and not (after is not None and not isinstance(after, Text)):
             found.append(place)
     return found
@@ -240,14 +211,7 @@ def torn_items(turn: Turn) -> list[int]:
     led = turn.role != "assistant"
     for place, block in enumerate(turn.blocks):
         if isinstance(block, Thinking):
-            led = bool(_item_id(block))
-        elif not led and isinstance(block, Text | ToolCall) and _item_id(block):
+            led = bool(item_id(block))
+        elif not led and isinstance(block, (Text, ToolCall)) and item_id(block):
             found.append(place)
     return found
-
-
-def _item_id(block: Text | Thinking | ToolCall) -> str | None:
-    if block.seal is not None and block.seal.scheme == "openai.item":
-        return block.seal.data
-    found = own(block.extras, RESPONSES).get("id")
-    return found if isinstance(found, str) and found else None

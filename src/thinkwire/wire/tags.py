@@ -16,7 +16,14 @@ TAGS = {
 """Each opening tag and the tag that closes it."""
 
 _CLOSING = tuple(TAGS.values())
+_FIRST = tuple({tag[0] for tag in (*TAGS, *_CLOSING)})
 _NEWLINES = "\r\n"
+
+
+def may_begin_with_tag(text: str) -> bool:
+    """Whether a tag is the first thing in the text, or may come to be; white space does not count."""
+    body = text.lstrip()
+    return not body or body.startswith(_FIRST)
 
 
 def _whole_or_cut(tags: Collection[str]) -> re.Pattern[str]:
@@ -54,11 +61,11 @@ class TagSplitter:
         self._fresh = True  # no thinking has come out yet
         self._blanks: list[str] = []  # held white space
         self._cut = ""  # held after it: the beginning of a tag, perhaps
-        self._step: Callable[[str], list[Piece]] = self._begin
+        self._step: Callable[[TagSplitter, str], list[Piece]] = TagSplitter._begin
 
     def feed(self, text: str) -> list[Piece]:
         """What can be told from the text so far. Only what may belong to a tag is held back."""
-        return self._step(text)
+        return self._step(self, text)
 
     def close(self) -> list[Piece]:
         """What was held back, at the end of the message: no tag came after it."""
@@ -66,7 +73,7 @@ class TagSplitter:
         if self._thinking and self._fresh:
             held = held.lstrip(_NEWLINES)
         pieces = [Piece(self._thinking, held)] if held else []
-        self._cut, self._thinking, self._step = "", False, _answer
+        self._cut, self._thinking, self._step = "", False, TagSplitter._answer
         return pieces
 
     def no_more_opening(self) -> None:
@@ -83,20 +90,25 @@ class TagSplitter:
         body = text.lstrip()
         if body != text:
             self._blanks.append(text[: len(text) - len(body)])
-        tags = self._opening + _CLOSING
-        self._cut = body if any(tag.startswith(body) and tag != body for tag in tags) else ""
+        self._cut, first = self._first_tag(body) if may_begin_with_tag(body) else ("", None)
         if not body or self._cut:
             return []
         self._opening = ()
-        first = next((tag for tag in tags if body.startswith(tag)), None)
         if first is None:
-            self._step = self._think if self._thinking else _answer
-            return self._step(self._held_blanks() + body)
+            self._step = TagSplitter._think if self._thinking else TagSplitter._answer
+            return self._step(self, self._held_blanks() + body)
         self._blanks.clear()
         self._thinking = first in TAGS
         self._end = _ENDS.get(first, _ANY_END)
-        self._step = self._think if self._thinking else self._after
-        return self._step(body.removeprefix(first))
+        self._step = TagSplitter._think if self._thinking else TagSplitter._after
+        return self._step(self, body.removeprefix(first))
+
+    def _first_tag(self, body: str) -> tuple[str, str | None]:
+        """The body itself, if it may be the beginning of a tag; else the tag that it begins with, if any."""
+        tags = self._opening + _CLOSING
+        if any(tag.startswith(body) and tag != body for tag in tags):
+            return body, None
+        return "", next((tag for tag in tags if body.startswith(tag)), None)
 
     def _think(self, text: str) -> list[Piece]:
         text = self._cut + text
@@ -111,7 +123,7 @@ class TagSplitter:
             self._cut = tag[0]
             return pieces
         self._blanks.clear()
-        self._cut, self._thinking, self._step = "", False, self._after
+        self._cut, self._thinking, self._step = "", False, TagSplitter._after
         return pieces + self._after(text[tag.end() :])
 
     def _thought(self, text: str) -> list[Piece]:
@@ -126,8 +138,11 @@ class TagSplitter:
     def _after(self, text: str) -> list[Piece]:
         text = text.lstrip(_NEWLINES)
         if text:
-            self._step = _answer
-        return _answer(text)
+            self._step = TagSplitter._answer
+        return self._answer(text)
+
+    def _answer(self, text: str) -> list[Piece]:
+        return [Piece(False, text)] if text else []
 
     def _held_blanks(self) -> str:
         held = "".join(self._blanks)
@@ -147,7 +162,3 @@ def merged(pieces: Iterable[Piece]) -> list[Piece]:
         Piece(thinking, "".join(piece.text for piece in group))
         for thinking, group in groupby(pieces, key=lambda piece: piece.thinking)
     ]
-
-
-def _answer(text: str) -> list[Piece]:
-    return [Piece(False, text)] if text else []

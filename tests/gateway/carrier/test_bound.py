@@ -91,6 +91,15 @@ def test_an_answer_that_the_client_cut_in_pieces_is_judged_by_its_first() -> Non
     assert (turns[3].blocks, notes) == ((later, Text("Yes.")), [])
 
 
+def test_it_does_not_matter_in_which_pieces_the_client_has_the_words() -> None:
+    """The ledger may have put thinking between them, so that they went out in pieces."""
+    said, more = Turn("assistant", (Text("One. "), Text("Two."))), Turn("user", (Text("And?"),))
+    whole = msgspec.structs.replace(said, blocks=(Text("One.\nTwo."),))
+    turn = given_out(THOUGHT, after=behind(ASKED, said, more))
+    turns, notes = opened(behind(ASKED, whole, more, turn))
+    assert (turns[3].blocks, notes) == ((THOUGHT,), [])
+
+
 def test_a_model_that_does_not_look_gets_it_behind_anything() -> None:
     turns, notes = opened(behind(OTHERS["words"], given_out(THOUGHT)), bound=False)
     assert (turns[1].blocks, notes) == ((THOUGHT,), [])

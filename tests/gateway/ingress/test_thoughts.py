@@ -9,7 +9,9 @@ import pytest
 from tests.gateway.ingress.asked import CLAUDE, DEEPSEEK, GEMINI, GPT, GROK, HOMES, OLD_CLAUDE, codes, normal
 from thinkwire.gateway.carried import PREFIX
 from thinkwire.gateway.ingress import Normalised, normalise
+from thinkwire.gateway.ingress.thoughts import still_true
 from thinkwire.messages import Opaque, Thinking
+from thinkwire.notes import Note
 from thinkwire.request import Request
 
 OURS = f"{PREFIX}AbCd"
@@ -101,3 +103,17 @@ def test_without_a_destination_a_request_is_fit_for_anybody() -> None:
         assert normalise(Request(), dialect).request == Request()
     kept = Request(tools=(Opaque("openai_responses", {"type": "web_search"}),))
     assert normalise(kept, "openai-responses").request.tools == ()
+
+
+def test_only_thoughts_that_stay_away_are_said_to_be_dropped() -> None:
+    said = body("gemini", None)
+    said["contents"] *= 2
+    done = normal("gemini", said, GPT)
+    (note,) = done.notes
+    assert note.detail == {"count": 2, "at": [1, 3]}
+    other = Note("seal.dropped", "another")
+    assert still_true([note, other], set()) == [note, other]
+    assert still_true([note, other], {1, 3}) == [other]
+    (left,) = still_true([note], {1})
+    assert left.detail == {"count": 1, "at": [3]}
+    assert left.message.startswith("1 thoughts ")

@@ -196,9 +196,6 @@ def _goes_on(cell: Cell, turns: list[Turn], *, stream: bool, switched: bool = Fa
 def _answered(said: Said, *, switched: bool = False) -> Said:
     """A good answer under the name that was asked for, with nothing lost on the way."""
     codes = set(said.record.notes) - (SWITCHED if switched else set())
-    if "thinking.restored" in codes:
-        # What comes back without a seal, from chat clients or Google, is left out and put back by the ledger.
-        codes.discard("thinking.dropped")
     assert said.status == 200, said.raw
     assert said.answer.failure is None, said.answer.failure
     assert said.record.failure is None

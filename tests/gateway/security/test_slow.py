@@ -115,6 +115,16 @@ async def test_a_long_answer_is_not_cut_by_the_time_of_a_head(hasty: Served, pro
     assert b"Hello." in (await hear(hasty.url, post(ASK | {"stream": True}))).raw
 
 
+async def test_half_a_head_behind_a_running_answer_does_not_cut_it(hasty: Served, provider: Upstream) -> None:
+    provider.replies = [streamed("openai-chat", ANSWER)._replace(delay=HEAD_SECONDS * 2.5)]
+    whole = post(ASK | {"stream": True}).replace(b"Connection: close\r\n", b"")
+    async with connected(hasty.url) as (reader, writer):
+        writer.write(whole + HALF)
+        heard = await until_closed(reader)
+    assert b"Hello." in heard
+    assert b"HTTP/1.1 408 " in heard
+
+
 async def test_a_body_that_does_not_come_is_not_waited_for(hasty: Served, provider: Upstream) -> None:
     heard = await hear(hasty.url, post(b"{", "Content-Length: 100"))
     assert heard.status == 408

@@ -165,7 +165,7 @@ class StreamDecoder(FrameDecoder):
         start, note = read_answer_block(native, (self._id, self._blocks))
         if note is not None:
             self._events.append(Noted(note))
-        assert isinstance(start, Text | Thinking | ToolCall | Opaque)
+        assert isinstance(start, (Text, Thinking, ToolCall, Opaque))
         current = self._current = _Open(place, start)
         match start:
             case Thinking() if start.form == "hidden":
@@ -189,7 +189,7 @@ class StreamDecoder(FrameDecoder):
             text = delta.get(current.field)
             if type(text) is str and current.index is not None:
                 if text:
-                    current.grew = True
+                    current.grew = self._steady = True
                     self._events.append(BlockGrew(current.index, text))
                 return
         self._on_other_delta(event.get("index"), delta)

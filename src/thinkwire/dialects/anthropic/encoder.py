@@ -147,12 +147,12 @@ class StreamEncoder:
     def _enter(self, out: _Out) -> bytes:
         """What of a block can be written before anything else is known of it."""
         block, texts = out.block, out.texts
-        if isinstance(block, Text | Thinking) and block.text:
+        if isinstance(block, (Text, Thinking)) and block.text:
             texts.insert(0, block.text)
         elif isinstance(block, ToolCall) and block.arguments:
             texts.insert(0, block.arguments)
         early = isinstance(block, ToolCall) or (isinstance(block, Thinking) and block.form != "redacted")
-        written = self._begin(out) if early or (texts and isinstance(block, Text | Thinking)) else b""
+        written = self._begin(out) if early or (texts and isinstance(block, (Text, Thinking))) else b""
         if out.head and texts:
             written += out.head + dump("".join(texts)) + b"}}\n\n"
         return written

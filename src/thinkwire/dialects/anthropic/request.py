@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -51,6 +52,14 @@ _READ = frozenset(
         "output_format",
     }
 )
+_SIMPLE: dict[str, Callable[[JsonObject, str, Path], Any]] = {
+    "max_tokens": opt_int,
+    "temperature": opt_number,
+    "top_p": opt_number,
+    "top_k": opt_int,
+    "stream": opt_bool,
+}
+"""Fields that are called the same in a neutral request, and how each is read."""
 _MESSAGE = frozenset({"role", "content"})
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _FORMAT = frozenset({"type", "schema"})
@@ -64,26 +73,24 @@ def decode_request(body: JsonObject) -> Request:
         raise MalformedInput("required field is missing", path="messages")
     choice, parallel, choice_rest = read_choice(opt_object(body, "tool_choice", ()))
     output, output_rest = _read_output(body)
-    extras = leftover(body, _READ) | output_rest
+    extras = leftover(body, _READ)
+    if output_rest:
+        extras |= output_rest
     if choice_rest:
         extras["tool_choice"] = choice_rest
     return Request(
         model=opt_str(body, "model", ()) or "",
         turns=tuple(
-            _turn(message, at) for message, at in objects(opt_list(body, "messages", ()), ("messages",))
+            [_turn(message, at) for message, at in objects(opt_list(body, "messages", ()), ("messages",))]
         ),
         system=_read_system(body.get("system")),
         tools=read_tools(opt_list(body, "tools", ())),
         tool_choice=choice,
         parallel_tool_calls=parallel,
-        max_tokens=opt_int(body, "max_tokens", ()),
-        temperature=opt_number(body, "temperature", ()),
-        top_p=opt_number(body, "top_p", ()),
-        top_k=opt_int(body, "top_k", ()),
         stop=opt_strings(body, "stop_sequences", ()),
         output=output,
-        stream=opt_bool(body, "stream", ()),
         extras=as_extras(NAME, extras),
+        **{name: read(body, name, ()) for name, read in _SIMPLE.items() if name in body},
     )
 
 
@@ -154,7 +161,7 @@ def encode_request(request: Request, *, unsigned_thinking: bool = False) -> Enco
     extras = dict(own(request.extras, NAME))
     body: JsonObject = {}
     _put(body, model=request.model or None, max_tokens=request.max_tokens)
-    if system := [native for native in _system(request, writer) if native is not None]:
+    if request.system and (system := writer.blocks(request.system, ("system",), "system")):
         body["system"] = shortest(system)
     body["messages"] = _messages(request.turns, writer)
     if tools := write_tools(request, notes):
@@ -179,11 +186,9 @@ def encode_request(request: Request, *, unsigned_thinking: bool = False) -> Enco
 
 
 def _put(body: JsonObject, **fields: Any) -> None:
-    body.update((name, value) for name, value in fields.items() if value is not None)
-
-
-def _system(request: Request, writer: RequestWriter) -> list[JsonObject | None]:
-    return [writer.text(text, ("system", index)) for index, text in enumerate(request.system)]
+    for name, value in fields.items():
+        if value is not None:
+            body[name] = value
 
 
 def _messages(turns: tuple[Turn, ...], writer: RequestWriter) -> list[JsonObject]:

@@ -51,7 +51,7 @@ def decode_response(body: JsonObject) -> Answer:
         raise MalformedInput("this is not a message")
     notes: list[Note] = []
     blocks = _read_blocks(body, notes)
-    calls = any(isinstance(block, ToolCall) for block in blocks)
+    calls = ToolCall in map(type, blocks)
     finish, reason = read_finish(body.get("stop_reason"), calls, notes)
     usage, odd = read_usage(body.get("usage"))
     response_id, model = read_origin(body)

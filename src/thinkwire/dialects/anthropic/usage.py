@@ -43,7 +43,7 @@ def read_usage(usage: Any) -> tuple[Usage | None, tuple[Note, ...]]:
 
 
 def _plain(value: Any) -> Any:
-    return kind(value) if isinstance(value, dict | list) else value
+    return kind(value) if isinstance(value, (dict, list)) else value
 
 
 def write_usage(usage: Usage | None, notes: list[Note]) -> JsonObject:

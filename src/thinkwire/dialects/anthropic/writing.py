@@ -24,6 +24,7 @@ from thinkwire.messages import (
 )
 from thinkwire.notes import Note
 
+_PLAIN = frozenset({"type", "text"})
 _GOOD_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
@@ -36,7 +37,7 @@ class RequestWriter:
         self._ids: dict[str, str] = {}
 
     def blocks(self, blocks: Sequence[Block], path: Path, role: Role) -> list[JsonObject]:
-        native = (self._block(block, (*path, index), role) for index, block in enumerate(blocks))
+        native = [self._block(block, (*path, index), role) for index, block in enumerate(blocks)]
         return [block for block in native if block is not None]
 
     def _block(self, block: Block, path: Path, role: Role) -> JsonObject | None:
@@ -58,6 +59,8 @@ class RequestWriter:
                 return self._media(block, path)
 
     def text(self, block: Text, path: Path) -> JsonObject | None:
+        if block.text and block.seal is None and not block.refusal:
+            return text_block(block)
         drop_seal(block, self.notes, path)
         if not block.text:
             self.notes.append(Note("block.dropped", "text blocks must not be empty", path=render(path)))
@@ -160,7 +163,8 @@ def _answer_thinking(block: Thinking, notes: list[Note], path: Path) -> JsonObje
 
 
 def text_block(block: Text) -> JsonObject:
-    return {"type": "text", "text": block.text, **own(block.extras, NAME)}
+    native: JsonObject = {"type": "text", "text": block.text}
+    return native | own(block.extras, NAME) if block.extras else native
 
 
 def tool_use(call: ToolCall, call_id: str, notes: list[Note], path: Path) -> JsonObject:
@@ -185,7 +189,7 @@ def opaque(block: Opaque, notes: list[Note], path: Path) -> JsonObject | None:
 
 def shortest(blocks: list[JsonObject]) -> str | list[JsonObject]:
     """One plain text block is written as a string, which is the vendor's own shorthand for it."""
-    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+    if len(blocks) == 1 and blocks[0].keys() == _PLAIN:
         text: str = blocks[0]["text"]
         return text
     return blocks

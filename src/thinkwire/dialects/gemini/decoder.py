@@ -149,9 +149,11 @@ class StreamDecoder(FrameDecoder):
                 self._note("choices.dropped", "there is more than one candidate; the first is kept")
 
     def _one_candidate(self, candidate: JsonObject) -> None:
+        beside: JsonObject = {}
         if not candidate.keys() <= _CANDIDATE:
             candidate = camel(candidate)
-            self._beside_content(leftover(candidate, _CANDIDATE))
+            beside = leftover(candidate, _CANDIDATE)
+            self._beside_content(beside)
         content = candidate.get("content")
         if content:
             if type(content) is not dict:
@@ -160,6 +162,7 @@ class StreamDecoder(FrameDecoder):
         reason = candidate.get("finishReason")
         if reason:
             self._reason = given(reason) or self._reason
+        self._steady = self._steady and not beside
 
     def _beside_content(self, rest: JsonObject) -> None:
         for key, value in rest.items():
@@ -189,6 +192,7 @@ class StreamDecoder(FrameDecoder):
             self._close_call()
             self._index = self._open(Thinking(form="summary") if thought else Text())
             self._thought = thought
+        self._steady = True
         self._events.append(BlockGrew(self._index, text))
 
     def _part(self, part: JsonObject) -> None:
@@ -218,7 +222,7 @@ class StreamDecoder(FrameDecoder):
         self._whole(block)
 
     def _whole(self, block: Block) -> None:
-        if not isinstance(block, Text | Thinking):
+        if not isinstance(block, (Text, Thinking)):
             self._end(self._open(block))
             return
         index = self._open(msgspec.structs.replace(block, text=""))
@@ -235,7 +239,7 @@ class StreamDecoder(FrameDecoder):
             return
         self._close_call()
         name, args = call.get("name"), call.get("args")
-        if type(name) is not str or not (args is None or isinstance(args, dict | str)):
+        if type(name) is not str or not (args is None or isinstance(args, (dict, str))):
             self._whole(Opaque(NAME, part))
             return
         arguments = "" if in_pieces else arguments_text(args) or "{}"

@@ -50,12 +50,12 @@ class _Writing:
         self.seal: Seal | None = None
         self.written = False
         self.ends: bytes | None = None
-        if isinstance(block, Text | Thinking) and block.seal is None and not own(block.extras, NAME):
+        if isinstance(block, (Text, Thinking)) and block.seal is None and not own(block.extras, NAME):
             self.ends = _THOUGHT_END if isinstance(block, Thinking) else _TEXT_END
 
     def whole(self, late: Extras) -> Block:
         block, grown = self.block, "".join(self.pieces)
-        if not isinstance(block, Text | Thinking | ToolCall):
+        if not isinstance(block, (Text, Thinking, ToolCall)):
             return block
         extras = merge_extras(block.extras, late)
         seal = self.seal or block.seal
@@ -143,7 +143,7 @@ class StreamEncoder:
 
     def _start(self, event: BlockStarted) -> bytes:
         self._now = now = _Writing(event.index, event.block)
-        if now.ends is not None and isinstance(event.block, Text | Thinking) and event.block.text:
+        if now.ends is not None and isinstance(event.block, (Text, Thinking)) and event.block.text:
             return self._grow(now, event.block.text)
         return b""
 

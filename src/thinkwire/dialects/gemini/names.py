@@ -42,7 +42,7 @@ _HUMP = re.compile(r"(?<=[A-Za-z0-9])_([a-z0-9])")
 
 def camel(obj: JsonObject) -> JsonObject:
     """The same object, its own keys in camelCase. A key whose camelCase twin is there too stays as it is."""
-    if not any("_" in key for key in obj):
+    if "_" not in "".join(obj):
         return obj
     spelled = {key: _HUMP.sub(lambda hump: hump[1].upper(), key) for key in obj}
     return {(key if spelled[key] in obj else spelled[key]): value for key, value in obj.items()}

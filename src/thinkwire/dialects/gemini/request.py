@@ -110,7 +110,7 @@ def _read_system(value: Any) -> tuple[tuple[Text, ...], JsonObject]:
     """
     if value is None:
         return (), {}
-    if isinstance(value, str | list):
+    if isinstance(value, (str, list)):
         value = {"parts": [value] if isinstance(value, str) else value}
     path: tuple[str | int, ...] = ("systemInstruction",)
     if not isinstance(value, dict):

@@ -128,7 +128,7 @@ def _write_items(
                 inside.append(item.data)
             else:
                 notes.append(dropped_opaque(item, NAME, path))
-        elif isinstance(item, Image | Document):
+        elif isinstance(item, (Image, Document)):
             part = write_media(item)
             if part is None:
                 notes.append(

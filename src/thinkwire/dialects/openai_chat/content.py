@@ -60,13 +60,17 @@ def thinking_text(value: Any) -> str | None:
     return "".join(word for word in words if type(word) is str)
 
 
+def write_text(block: Text) -> JsonObject:
+    kind = "refusal" if block.refusal else "text"
+    part = {"type": kind, kind: block.text}
+    return part | fields(block.extras) if block.extras else part
+
+
 def write_part(block: Block, notes: list[Note]) -> JsonObject | None:
     """One block as a part; None, with a Note, for what this wire has no part for."""
     match block:
-        case Text(refusal=True):
-            return {"type": "refusal", "refusal": block.text} | fields(block.extras)
         case Text():
-            return {"type": "text", "text": block.text} | fields(block.extras)
+            return write_text(block)
         case Image():
             return _write_image(block, notes)
         case Document():

@@ -13,7 +13,7 @@ from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, only_field
 from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
-from thinkwire.events import Event, Failed, Finished, Noted, Started
+from thinkwire.events import BlockGrew, Event, Failed, Finished, Noted, Started
 from thinkwire.jsonvalue import JsonObject, bad, parse
 from thinkwire.messages import Block
 
@@ -164,6 +164,7 @@ class StreamDecoder(BlockDecoder):
         if tokens := choice.get("usage"):
             self._usage = tokens
         for key in choice.keys() - _CHOICE:
+            self._steady = self._steady and not choice[key]
             self._keep(self._choice_fields, key, choice[key])
         if error := choice.get("error"):
             self._fail(failure_from({"error": error}))
@@ -197,6 +198,7 @@ class StreamDecoder(BlockDecoder):
         if type(message.get("tool_calls")) is list:
             fresh["tool_calls"] = message["tool_calls"][len(self._calls.all) :]
         self._delta(fresh)
+        self._steady = False
 
     def _unseen(self, key: str, text: str) -> str:
         seen = self._seen.get(key, "")
@@ -213,6 +215,7 @@ class StreamDecoder(BlockDecoder):
         content = delta.get("content")
         if content:
             if self._splitter is None and self._kind == "text" and type(content) is str:
+                self._steady = True
                 self._grow(self._index, content)
             else:
                 self._content(content)
@@ -239,6 +242,21 @@ class StreamDecoder(BlockDecoder):
             self._signature(extra, calls=bool(calls))
         for key in delta.keys() - _DELTA:
             self._keep(self._message_fields, key, delta[key])
+        said = [key for key, value in delta.items() if value and key != "role"]
+        if len(said) == 1 and self._quirks.answer_field is None:
+            self._steady = self._goes_on(said[0], delta[said[0]])
+
+    def _goes_on(self, field: str, text: Any) -> bool:
+        """Whether the open block has grown by what this field said, and may do so again."""
+        last = self._events[-1] if self._events else None
+        if type(last) is not BlockGrew or last.text != text:
+            return False
+        if field == "content":
+            return self._kind == "text" and self._splitter is None
+        return self._kind == "thinking" and self._thoughts.leader == field
+
+    def _also(self) -> list[str] | None:
+        return self._thoughts.parts if self._kind == "thinking" else None
 
 
 def _error_value(data: bytes) -> Any:

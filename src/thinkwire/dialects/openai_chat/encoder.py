@@ -132,7 +132,7 @@ class StreamEncoder:
 
     def _on_block(self, event: _BlockEvent) -> bytes:
         if isinstance(event, BlockStarted):
-            if self._current is not None and isinstance(event.block, Text | Thinking):
+            if self._current is not None and isinstance(event.block, (Text, Thinking)):
                 self._waiting.append(event)
                 return b""
             return self._start(event.index, event.block)

@@ -83,4 +83,5 @@ def write(reason: FinishReason | None, *, native: Any = None, refused: bool = Fa
 
 def worth_keeping(native: Any, reason: FinishReason, *, refused: bool) -> bool:
     """Whether the native word still holds and says more than `write` would find again."""
-    return bool(native) and write(reason, native=native, refused=refused) != write(reason, refused=refused)
+    usual = write(reason, refused=refused)
+    return bool(native) and native != usual and write(reason, native=native, refused=refused) != usual

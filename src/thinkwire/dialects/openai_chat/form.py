@@ -17,15 +17,19 @@ NAME = "openai_chat"
 
 def fields(extras: Extras) -> JsonObject:
     """The native fields that this dialect kept."""
-    return {key: value for key, value in extras.get(NAME, {}).items() if not key.startswith("_")}
+    own = extras.get(NAME)
+    return {key: value for key, value in own.items() if not key.startswith("_")} if own else {}
 
 
 def memory(extras: Extras, key: str) -> Any:
     """What was remembered under `_key`; None when nothing was."""
-    return extras.get(NAME, {}).get(f"_{key}")
+    own = extras.get(NAME)
+    return own.get(f"_{key}") if own else None
 
 
 def keep(native: JsonObject, **remembered: Any) -> Extras:
     """Native fields and remembered forms as extras; a form that is None is not remembered."""
-    kept = native | {f"_{key}": value for key, value in remembered.items() if value is not None}
-    return {NAME: kept} if kept else {}
+    if not remembered:
+        return {NAME: native} if native else {}
+    forms = {f"_{key}": value for key, value in remembered.items() if value is not None}
+    return {NAME: native | forms} if native or forms else {}

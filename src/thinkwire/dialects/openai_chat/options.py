@@ -42,10 +42,13 @@ def write_tools(tools: tuple[Tool | Opaque, ...], quirks: Quirks, notes: list[No
     for tool in tools:
         if isinstance(tool, Tool):
             written.append(_write_tool(tool, strict=quirks.strict_tools))
-        elif tool.dialect == NAME:
+        elif tool.dialect != NAME:
+            notes.append(dropped_opaque(tool, NAME))
+        elif quirks.tool_types is None or _kind(tool) in quirks.tool_types:
             written.append(tool.data)
         else:
-            notes.append(dropped_opaque(tool, NAME))
+            message = f"a tool of the type {_kind(tool)}: this server does not know it"
+            notes.append(Note("block.dropped", message, detail={"dialect": NAME, "type": _kind(tool)}))
     if not quirks.strict_tools and any(isinstance(tool, Tool) and tool.strict is not None for tool in tools):
         words = "strict: this server does not take it"
         notes.append(Note("field.dropped", words, detail={"fields": ["strict"]}))
@@ -128,6 +131,10 @@ def _read_tool(tool: JsonObject, path: Path) -> Tool | Opaque:
         strict=opt_bool(function, "strict", at),
         extras=keep(native),
     )
+
+
+def _kind(tool: Opaque) -> str:
+    return str(tool.data.get("type")) if isinstance(tool.data, dict) else ""
 
 
 def _write_tool(tool: Tool, *, strict: bool) -> JsonObject:

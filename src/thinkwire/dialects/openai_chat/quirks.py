@@ -64,6 +64,22 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     refused_fields: tuple[str, ...] = ()
     """Request fields that the server answers with an error; they are not sent."""
 
+    known_fields: tuple[str, ...] | None = None
+    """Every request field of a server that refuses all others. None: it takes or ignores whatever comes."""
+
+    message_fields: dict[str, tuple[str, ...]] = {}
+    """Role → every field that messages of that role may have besides it; other fields are not sent. A role
+    that is not named may have any."""
+
+    tool_types: tuple[str, ...] | None = None
+    """The types of tools that the server knows; others are not sent. None: any."""
+
+    seed_field: Literal["seed", "random_seed"] = "seed"
+
+    def takes(self, field: str) -> bool:
+        """Whether a request may have this field."""
+        return self.known_fields is None or field in self.known_fields
+
 
 USUAL = Quirks()
 """A server nobody knows."""

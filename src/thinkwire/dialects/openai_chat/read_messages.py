@@ -210,7 +210,7 @@ def _signed(blocks: list[Block], native: JsonObject) -> list[Block]:
         return blocks
     for wanted in (ToolCall, Text):
         for index, block in enumerate(blocks):
-            if isinstance(block, Text | ToolCall) and type(block) is wanted and not _is_placed(block):
+            if isinstance(block, (Text, ToolCall)) and type(block) is wanted and not _is_placed(block):
                 del native[google.FIELD]
                 extras = keep(block.extras.get(NAME, {}) | {google.FIELD: extra}, at="message")
                 changed: Block
@@ -234,6 +234,6 @@ def _has_media(content: tuple[Block, ...]) -> bool:
 
 def _result_content(block: Block) -> ResultContent:
     """A part of a tool message; thinking has no business there and stays as it is."""
-    if isinstance(block, Text | Image | Document | Opaque):
+    if isinstance(block, (Text, Image, Document, Opaque)):
         return block
     return Opaque(NAME, {"type": "thinking", "thinking": block.text if isinstance(block, Thinking) else ""})

@@ -28,11 +28,12 @@ class Thoughts:
     words, at once or later, only is remembered; one that goes on where the leader fell silent takes over.
     """
 
-    __slots__ = ("_leader", "_others", "_parts", "_steady", "details", "field", "opaque")
+    __slots__ = ("_others", "_steady", "details", "field", "leader", "opaque", "parts")
 
     def __init__(self) -> None:
-        self._leader: str | None = None
-        self._parts: list[str] = []
+        self.leader: str | None = None
+        """The field whose words count."""
+        self.parts: list[str] = []
         self._others: dict[str, list[str]] = {}
         self._steady: set[str] = set()
         self.details = Details()
@@ -66,14 +67,14 @@ class Thoughts:
         """The text that is new in what was said."""
         if len(said) == 1:
             field, text = said[0]
-            if field == self._leader:
-                self._parts.append(text)
+            if field == self.leader:
+                self.parts.append(text)
                 return text
         if not said:
             return ""
         if self.field is None:
             self.field = next((name for name, _ in said if name != FIELD), FIELD)
-        chosen = next((one for one in said if one[0] == self._leader), said[0])
+        chosen = next((one for one in said if one[0] == self.leader), said[0])
         for name, text in said:
             if name != chosen[0]:
                 self._others.setdefault(name, []).append(text)
@@ -87,7 +88,7 @@ class Thoughts:
 
     def extras(self) -> Extras:
         """Further fields that said the same (True) or something else (their text)."""
-        total = "".join(self._parts)
+        total = "".join(self.parts)
         beside: JsonObject = {}
         for name, parts in self._others.items():
             text = "".join(parts)
@@ -98,27 +99,29 @@ class Thoughts:
         return keep(native, beside=beside or None)
 
     def _take_one(self, field: str, text: str) -> str:
-        if self._leader is None or field == self._leader:
-            self._leader = field
-            self._parts.append(text)
+        if self.leader is None or field == self.leader:
+            self.leader = field
+            self.parts.append(text)
             return text
         pieces = self._others.setdefault(field, [])
         pieces.append(text)
-        mine, theirs = "".join(self._parts), "".join(pieces)
+        mine, theirs = "".join(self.parts), "".join(pieces)
         if mine.startswith(theirs):
             return ""
         if theirs.startswith(mine):
             fresh = theirs[len(mine) :]
         else:
             fresh = text if field in self._steady else theirs
-            self._leader = field
+            self.leader = field
             del self._others[field]
-        self._parts.append(fresh)
+        self.parts.append(fresh)
         return fresh
 
 
 def read_message(message: JsonObject, path: Path) -> tuple[Thinking | None, JsonObject]:
     """The thinking of a message in a request, and reasoning fields that are there but say nothing."""
+    if FIELDS.isdisjoint(message):
+        return None, {}
     _check(message, path)
     thoughts = Thoughts()
     text = thoughts.take(thoughts.read(message))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -12,10 +13,12 @@ from thinkwire.dialects.openai_chat import options
 from thinkwire.dialects.openai_chat.form import NAME, fields, keep, memory
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.read_messages import MessagesReader
+from thinkwire.dialects.openai_chat.strict import without_refused
 from thinkwire.dialects.openai_chat.write_messages import MessagesWriter
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
+    Path,
     kind,
     leftover,
     opt_bool,
@@ -27,10 +30,19 @@ from thinkwire.jsonvalue import (
     repaired,
 )
 from thinkwire.notes import Note
-from thinkwire.request import OutputFormat, Request
+from thinkwire.request import OutputFormat, Request, ToolChoice
 
-_NUMBERS = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-_SIMPLE = (*_NUMBERS, "top_k", "seed", "parallel_tool_calls", "stream")
+_SIMPLE: dict[str, Callable[[JsonObject, str, Path], Any]] = {
+    "temperature": opt_number,
+    "top_p": opt_number,
+    "presence_penalty": opt_number,
+    "frequency_penalty": opt_number,
+    "top_k": opt_int,
+    "seed": opt_int,
+    "parallel_tool_calls": opt_bool,
+    "stream": opt_bool,
+}
+"""Fields that are called the same in a neutral request, and how each is read."""
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _MADE = ("model", "messages", "tools", "tool_choice", "response_format", "stop")
 _KNOWN = frozenset((*_MADE, *_LIMITS, *_SIMPLE))
@@ -47,10 +59,12 @@ def decode_request(body: JsonObject) -> Request:
     native = leftover(body, _KNOWN)
     written: JsonObject = {}
     choice = options.read_tool_choice(body.get("tool_choice"), ("tool_choice",))
+    if "tool_choice" in body:
+        _remember(body, "tool_choice", choice and options.write_tool_choice(choice), (native, written))
     output = options.read_output(body.get("response_format"), ("response_format",))
+    if "response_format" in body:
+        _remember(body, "response_format", output and options.write_output(output), (native, written))
     stop = opt_strings(body, "stop", ())
-    _remember(body, "tool_choice", choice and options.write_tool_choice(choice), (native, written))
-    _remember(body, "response_format", output and options.write_output(output), (native, written))
     if stop and body["stop"] != list(stop):
         written["stop"] = body["stop"]
     return Request(
@@ -59,18 +73,11 @@ def decode_request(body: JsonObject) -> Request:
         system=reader.system,
         tools=options.read_tools(opt_list(body, "tools", ()), ("tools",)),
         tool_choice=choice,
-        parallel_tool_calls=opt_bool(body, "parallel_tool_calls", ()),
         max_tokens=_read_limit(body, native, written),
-        temperature=opt_number(body, "temperature", ()),
-        top_p=opt_number(body, "top_p", ()),
-        top_k=opt_int(body, "top_k", ()),
         stop=stop,
-        seed=opt_int(body, "seed", ()),
-        presence_penalty=opt_number(body, "presence_penalty", ()),
-        frequency_penalty=opt_number(body, "frequency_penalty", ()),
         output=output,
-        stream=opt_bool(body, "stream", ()),
         extras=keep(native, as_written=written or None),
+        **{name: read(body, name, ()) for name, read in _SIMPLE.items() if name in body},
     )
 
 
@@ -84,24 +91,37 @@ def encode_request(request: Request, *, quirks: Quirks = USUAL) -> Encoded:
     for name in _SIMPLE:
         value = getattr(request, name)
         if value is not None:
-            body[name] = value
+            body[quirks.seed_field if name == "seed" else name] = value
     if request.max_tokens is not None:
         spelled = "max_tokens" if "max_tokens" in written else "max_completion_tokens"
         body[quirks.max_tokens_field or spelled] = request.max_tokens
     if request.stop:
         body["stop"] = written["stop"] if (written.get("stop"),) == request.stop else list(request.stop)
-    if request.tools:
-        body["tools"] = options.write_tools(request.tools, quirks, notes)
+    if request.tools and (tools := options.write_tools(request.tools, quirks, notes)):
+        body["tools"] = tools
     if request.tool_choice is not None:
-        came = written.get("tool_choice")
-        same = options.read_tool_choice(came, ("tool_choice",)) == request.tool_choice
-        body["tool_choice"] = came if same else options.write_tool_choice(request.tool_choice)
+        body["tool_choice"] = _choice(request.tool_choice, written.get("tool_choice"))
     if request.output is not None:
         body["response_format"] = _output(request.output, written.get("response_format"), quirks, notes)
     body = fields(request.extras) | body
-    _drop_refused(body, quirks, notes)
+    if request.tools and "tools" not in body:
+        _without_choice(body, notes)
+    if quirks.refused_fields or quirks.known_fields:
+        without_refused(body, quirks, notes)
     notes.extend(foreign_fields(request, NAME))
     return Encoded(_clean(body, notes), tuple(notes))
+
+
+def _choice(choice: ToolChoice, came: Any) -> Any:
+    same = options.read_tool_choice(came, ("tool_choice",)) == choice
+    return came if same else options.write_tool_choice(choice)
+
+
+def _without_choice(body: JsonObject, notes: list[Note]) -> None:
+    """Where the server knows none of the tools, there is nothing to choose from."""
+    asked = [name for name in ("tool_choice", "parallel_tool_calls") if body.pop(name, None) is not None]
+    if asked:
+        notes.append(Note("tool_choice.degraded", f"{', '.join(asked)}: no tool is left to be called"))
 
 
 def _output(output: OutputFormat, came: Any, quirks: Quirks, notes: list[Note]) -> JsonObject:
@@ -122,7 +142,7 @@ def _remember(body: JsonObject, key: str, usual: Any, kept: tuple[JsonObject, Js
 
 
 def _read_limit(body: JsonObject, native: JsonObject, written: JsonObject) -> int | None:
-    newer, older = (opt_int(body, name, ()) for name in _LIMITS)
+    newer, older = opt_int(body, "max_completion_tokens", ()), opt_int(body, "max_tokens", ())
     if older is None:
         return newer
     if newer is None:
@@ -130,15 +150,6 @@ def _read_limit(body: JsonObject, native: JsonObject, written: JsonObject) -> in
         return older
     native["max_tokens"] = older
     return newer
-
-
-def _drop_refused(body: JsonObject, quirks: Quirks, notes: list[Note]) -> None:
-    refused = sorted(name for name in quirks.refused_fields if name in body)
-    for name in refused:
-        del body[name]
-    if refused:
-        words = f"{', '.join(refused)}: this server refuses it"
-        notes.append(Note("field.dropped", words, detail={"fields": refused}))
 
 
 def _clean(body: JsonObject, notes: list[Note]) -> JsonObject:

@@ -10,6 +10,7 @@ from thinkwire.dialects.openai_chat import finish, ollama, usage
 from thinkwire.dialects.openai_chat.decoder import WholeDecoder, error_of
 from thinkwire.dialects.openai_chat.errors import error_body
 from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.openai_chat.plain import read_plain
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
 from thinkwire.errors import MalformedInput
@@ -25,16 +26,18 @@ def decode_response(body: JsonObject, *, quirks: Quirks = USUAL) -> Answer:
         raise MalformedInput(f"expected an object, got {kind(body)}", dialect=NAME)
     if "choices" not in body and not ollama.is_native(body) and not error_of(body):
         raise MalformedInput("required field is missing", path="choices", dialect=NAME)
-    return collect(WholeDecoder(quirks=quirks).read(body))
+    return read_plain(body, quirks) or collect(WholeDecoder(quirks=quirks).read(body))
 
 
 def encode_response(answer: Answer, *, created: int = 0, reasoning_field: str | None = None) -> Encoded:
     """A JSON answer for a client. `reasoning_field` forces where thinking is shown; else it is as it came."""
     notes: list[Note] = []
     turn = answer.turn
-    written = AssistantWriter(Quirks(reasoning_field=reasoning_field), notes, asking=False).message(turn)
-    message = (written or {}) | fields(turn.extras)
-    refused = any(isinstance(block, Text) and block.refusal for block in turn.blocks)
+    message = _words(turn)
+    if message is None:
+        written = AssistantWriter(Quirks(reasoning_field=reasoning_field), notes, asking=False).message(turn)
+        message = (written or {}) | fields(turn.extras)
+    refused = any([type(block) is Text and block.refusal for block in turn.blocks])
     word = finish.write(answer.finish, native=memory(answer.extras, "finish_reason"), refused=refused)
     if answer.failure is not None:
         word = "error"
@@ -51,6 +54,16 @@ def encode_response(answer: Answer, *, created: int = 0, reasoning_field: str | 
     if answer.failure is not None:
         body |= error_body(answer.failure)
     return Encoded(body | fields(answer.extras), tuple(notes))
+
+
+def _words(turn: Turn) -> JsonObject | None:
+    """The message of a turn that is one text and nothing else; None for any other."""
+    if len(turn.blocks) != 1 or turn.extras:
+        return None
+    block = turn.blocks[0]
+    if type(block) is not Text or block.refusal or block.seal is not None or block.extras:
+        return None
+    return {"role": "assistant", "content": block.text, "refusal": None}
 
 
 def response_id(turn: Turn, *facts: Any) -> str:

@@ -22,20 +22,23 @@ def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     if type(raw) is not dict:
         return None, (Note("usage.impossible", "usage is not an object", detail={"reported": raw}),)
     given, spent = _details(raw, "prompt_tokens_details"), _details(raw, "completion_tokens_details")
-    prompt = _first(raw, "prompt_tokens", "input_tokens")
-    completion = _first(raw, "completion_tokens", "output_tokens")
-    reasoning = _first(spent, "reasoning_tokens")
+    prompt, completion = raw.get("prompt_tokens"), raw.get("completion_tokens")
+    if prompt is None:
+        prompt = raw.get("input_tokens")
+    if completion is None:
+        completion = raw.get("output_tokens")
+    reasoning = spent.get("reasoning_tokens")
     if reasoning is None:
-        reasoning = _first(raw, "reasoning_tokens")
-    cached = _first(given, "cached_tokens")
+        reasoning = raw.get("reasoning_tokens")
+    cached = given.get("cached_tokens")
     if cached is None:
         cached = _first(raw, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
-    written = _first(given, "cache_write_tokens")
+    written = given.get("cache_write_tokens")
     if written is None:
-        written = _first(raw, "cache_creation_input_tokens")
+        written = raw.get("cache_creation_input_tokens")
     output = completion
     if _excludes_reasoning(prompt, completion, reasoning, raw.get("total_tokens")):
-        output = completion + reasoning
+        output = _sum(completion, reasoning)
     return measure(
         keep(_unmapped(raw, given, spent, total=_sum(prompt, output))),
         input_total=prompt,
@@ -48,20 +51,21 @@ def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
 
 def write(usage: Usage) -> JsonObject:
     """Usage in OpenAI's words; what is unknown is left out."""
-    known: JsonObject = {
-        "prompt_tokens": usage.input_total,
-        "completion_tokens": usage.output_total,
-        "total_tokens": usage.total,
-    }
-    body = {key: value for key, value in known.items() if value is not None}
-    given = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
-    spent = {"reasoning_tokens": usage.output_reasoning}
+    body = _known(
+        prompt_tokens=usage.input_total, completion_tokens=usage.output_total, total_tokens=usage.total
+    )
+    given = _known(cached_tokens=usage.cache_read, cache_write_tokens=usage.cache_write)
+    spent = _known(reasoning_tokens=usage.output_reasoning)
     extras = fields(usage.extras)
-    for key, counts in (("prompt_tokens_details", given), ("completion_tokens_details", spent)):
-        details = {name: value for name, value in counts.items() if value is not None} | extras.pop(key, {})
-        if details:
-            body[key] = details
+    if given := given | extras.pop("prompt_tokens_details", {}):
+        body["prompt_tokens_details"] = given
+    if spent := spent | extras.pop("completion_tokens_details", {}):
+        body["completion_tokens_details"] = spent
     return body | extras
+
+
+def _known(**counts: int | None) -> JsonObject:
+    return {name: count for name, count in counts.items() if count is not None}
 
 
 def _details(raw: JsonObject, key: str) -> JsonObject:
@@ -70,7 +74,11 @@ def _details(raw: JsonObject, key: str) -> JsonObject:
 
 
 def _first(raw: JsonObject, *keys: str) -> Any:
-    return next((raw[key] for key in keys if raw.get(key) is not None), None)
+    for key in keys:
+        value = raw.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def _sum(prompt: Any, output: Any) -> int | None:
@@ -79,17 +87,17 @@ def _sum(prompt: Any, output: Any) -> int | None:
 
 def _excludes_reasoning(prompt: Any, completion: Any, reasoning: Any, total: Any) -> bool:
     """xAI's chat endpoint counts reasoning beside the completion, and only the total tells."""
-    if not all(type(count) is int for count in (prompt, completion, reasoning, total)):
+    if type(reasoning) is not int or reasoning <= 0 or type(total) is not int:
         return False
-    return bool(reasoning > 0 and total == prompt + completion + reasoning)
+    return total == _sum(_sum(prompt, completion), reasoning)
 
 
 def _unmapped(raw: JsonObject, given: JsonObject, spent: JsonObject, *, total: int | None) -> JsonObject:
     kept = leftover(raw, _MAPPED)
-    if given := leftover(given, _MAPPED_INPUT):
-        kept["prompt_tokens_details"] = given
-    if spent := leftover(spent, _MAPPED_OUTPUT):
-        kept["completion_tokens_details"] = spent
-    if raw.get("total_tokens") is not None and raw["total_tokens"] != total:
+    if given and (rest := leftover(given, _MAPPED_INPUT)):
+        kept["prompt_tokens_details"] = rest
+    if spent and (rest := leftover(spent, _MAPPED_OUTPUT)):
+        kept["completion_tokens_details"] = rest
+    if raw.get("total_tokens") not in (None, total):
         kept["total_tokens"] = raw["total_tokens"]
     return kept

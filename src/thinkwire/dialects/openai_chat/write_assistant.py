@@ -17,6 +17,7 @@ from thinkwire.notes import Note
 
 OWN_SCHEMES = frozenset({details.SCHEME, OPAQUE_SCHEME})
 DEFAULT_FIELD = "reasoning_content"
+_PLAIN_PART = frozenset({"type", "text"})
 
 
 class AssistantWriter:
@@ -45,7 +46,8 @@ class AssistantWriter:
         self._verbatim = not self._asking or turn.origin is None
         for block in turn.blocks:
             self._block(block)
-        self._check_order(turn.blocks)
+        if len(turn.blocks) > 1:
+            self._check_order(turn.blocks)
         message: JsonObject = {"role": "assistant", "content": self._content(turn)} | self._reasoning()
         if self._refusals:
             message["refusal"] = "".join(self._refusals)
@@ -61,13 +63,10 @@ class AssistantWriter:
 
     def _block(self, block: Block) -> None:
         match block:
-            case Thinking():
-                self._thinking(block)
-            case Text(refusal=True) if not memory(block.extras, "part"):
-                self._refusals.append(block.text)
-                self._foreign_seal(block.seal)
             case Text():
                 self._text(block)
+            case Thinking():
+                self._thinking(block)
             case ToolCall():
                 self._call(block)
             case Opaque(dialect=dialect, data=data) if dialect == NAME and is_call(data):
@@ -143,6 +142,15 @@ class AssistantWriter:
         return None if sealed and self._details else DEFAULT_FIELD
 
     def _text(self, block: Text) -> None:
+        if block.seal is None and not block.extras and not block.refusal:
+            self._parts.append({"type": "text", "text": block.text})
+        elif block.refusal and not memory(block.extras, "part"):
+            self._refusals.append(block.text)
+            self._foreign_seal(block.seal)
+        else:
+            self._text_part(block)
+
+    def _text_part(self, block: Text) -> None:
         part: JsonObject = {"type": "refusal", "refusal": block.text} if block.refusal else {"type": "text"}
         if not block.refusal:
             part["text"] = (memory(block.extras, "lead") or "") + block.text
@@ -192,7 +200,7 @@ class AssistantWriter:
             self._notes.append(Note("seal.dropped", f"{seal.scheme}: this wire has no place for it"))
 
     def _reasoning(self) -> JsonObject:
-        fields_: JsonObject = dict(self._beside)
+        fields_ = self._beside
         for field, texts in self._plain.items():
             fields_.setdefault(field, "\n\n".join(texts))
         if sum(map(len, self._plain.values())) > 1 or len(self._tagged) > 1:
@@ -217,7 +225,7 @@ class AssistantWriter:
             parts = _led(f"{opening}{_paragraphs(self._tagged)}{closing}", parts)
         if not parts:
             return self._no_content(turn)
-        if not self._asking and len(parts) > 1 and all(set(part) == {"type", "text"} for part in parts):
+        if not self._asking and len(parts) > 1 and all(part.keys() == _PLAIN_PART for part in parts):
             self._notes.append(Note("block.degraded", "several texts go as one"))
             return "".join(part["text"] for part in parts)
         return content_value(parts, lists=self._quirks.text_lists or not self._asking)
@@ -245,6 +253,8 @@ class AssistantWriter:
             field = self._quirks.reasoning_field or DEFAULT_FIELD
             if field in PLAIN:
                 message.setdefault(field, "")
+        if not turn.extras:
+            return message
         native = fields(turn.extras)
         if not self._verbatim:
             spoken = native.get("audio")

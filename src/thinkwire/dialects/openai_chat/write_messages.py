@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from thinkwire.dialects.common import dropped_opaque, made_up_id
-from thinkwire.dialects.openai_chat.content import content_value, write_part
-from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.common import made_up_id
+from thinkwire.dialects.openai_chat.content import content_value, write_part, write_text
+from thinkwire.dialects.openai_chat.form import fields, memory
 from thinkwire.dialects.openai_chat.quirks import Quirks
+from thinkwire.dialects.openai_chat.strict import without_refused_inside
 from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
 from thinkwire.jsonvalue import JsonObject
-from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
+from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
 from thinkwire.request import Request
 
@@ -38,6 +40,8 @@ class MessagesWriter:
                     self._assistant(turn)
                 case "user":
                     self._user(turn)
+        if self._quirks.message_fields:
+            without_refused_inside(self._messages, self._quirks, self.notes)
         return self._messages
 
     def _system(self, texts: tuple[Text, ...]) -> JsonObject:
@@ -57,7 +61,9 @@ class MessagesWriter:
         native = fields(turn.extras)
         role = self._quirks.system_role or native.pop("role", "system")
         native.pop("role", None)
-        content = content_value(self._parts(turn.blocks), lists=self._quirks.text_lists)
+        parts: list[JsonObject] = []
+        self._write_parts(turn.blocks, parts)
+        content = content_value(parts, lists=self._quirks.text_lists)
         if self._quirks.several_systems:
             self._messages.append({"role": role, "content": content} | native)
             return
@@ -73,7 +79,9 @@ class MessagesWriter:
 
     def _assistant(self, turn: Turn) -> None:
         message = AssistantWriter(self._quirks, self.notes, asking=True).message(turn)
-        self._legacy |= {call.id for call in turn.tool_calls if memory(call.extras, "legacy")}
+        for block in turn.blocks:
+            if type(block) is ToolCall and memory(block.extras, "legacy"):
+                self._legacy.add(block.id)
         if message is None:
             return
         for entry in message.get("tool_calls", ()):
@@ -82,12 +90,12 @@ class MessagesWriter:
         self._messages.append(message)
 
     def _user(self, turn: Turn) -> None:
-        media: list[JsonObject] = []
-        results = [block for block in turn.blocks if isinstance(block, ToolResult)]
+        parts: list[JsonObject] = []
+        results = [block for block in turn.blocks if type(block) is ToolResult]
         for result in results:
-            self._messages.append(self._result(result, media))
-        rest = tuple(block for block in turn.blocks if not isinstance(block, ToolResult))
-        parts = media + self._parts(rest)
+            self._messages.append(self._result(result, parts))
+        rest = [block for block in turn.blocks if type(block) is not ToolResult] if results else turn.blocks
+        self._write_parts(rest, parts)
         native = fields(turn.extras)
         if results and not parts and not native and memory(turn.extras, "content") is None:
             return
@@ -103,12 +111,14 @@ class MessagesWriter:
         inside = self._quirks.tool_result_images or memory(result.extras, "media")
         parts: list[JsonObject] = []
         for block in result.content:
-            if isinstance(block, Text):
+            if type(block) is Text:
                 self._note_seal(block)
+                parts.append(write_text(block))
+                continue
             part = write_part(block, self.notes)
             if part is None:
                 continue
-            if isinstance(block, Text) or inside:
+            if inside:
                 parts.append(part)
             else:
                 media.append(part)
@@ -125,22 +135,17 @@ class MessagesWriter:
             message[named] = result.name
         return message | fields(result.extras)
 
-    def _parts(self, blocks: tuple[Block, ...]) -> list[JsonObject]:
-        parts = []
+    def _write_parts(self, blocks: Sequence[Block], parts: list[JsonObject]) -> None:
+        """Adds the parts of a message to those that it has."""
         for block in blocks:
-            match block:
-                case Thinking() | ToolCall():
-                    what = type(block).__name__
-                    self.notes.append(Note("block.dropped", f"a user's message has no place for a {what}"))
-                case Opaque(dialect=dialect) if dialect != NAME:
-                    self.notes.append(dropped_opaque(block, NAME))
-                case _:
-                    if isinstance(block, Text):
-                        self._note_seal(block)
-                    part = write_part(block, self.notes)
-                    if part is not None:
-                        parts.append(part)
-        return parts
+            if type(block) is Text:
+                self._note_seal(block)
+                parts.append(write_text(block))
+            elif isinstance(block, (Thinking, ToolCall)):
+                what = type(block).__name__
+                self.notes.append(Note("block.dropped", f"a user's message has no place for a {what}"))
+            elif (part := write_part(block, self.notes)) is not None:
+                parts.append(part)
 
     def _note_seal(self, block: Text) -> None:
         if block.seal is not None:

@@ -94,7 +94,7 @@ class StreamEncoder:
         return skeleton(self._frames.response_id, self._model, self._echo)
 
     def _start(self, index: int, block: Block) -> bytes:
-        if not isinstance(block, Text | ToolCall | Thinking):
+        if not isinstance(block, (Text, ToolCall, Thinking)):
             return self._close_message() + self._write_whole(block)
         content = content_of(block)
         writer, out = self._announce(bare(block))

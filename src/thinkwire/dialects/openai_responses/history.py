@@ -125,7 +125,7 @@ class InputWriter:
         fields = leftover(own(turn.extras, NAME), _MARKS)
         message: list[Content] = []
         for block in turn.blocks:
-            if isinstance(block, Thinking | ToolCall):
+            if isinstance(block, (Thinking, ToolCall)):
                 self._write_output(block)
             elif isinstance(block, ToolResult) or (_is_item(block) and isinstance(block, Opaque)):
                 self._write_message(turn, fields, message)

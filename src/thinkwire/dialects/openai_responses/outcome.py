@@ -117,7 +117,7 @@ def read_usage(value: Any) -> tuple[Usage | None, tuple[Note, ...]]:
 
 def _plain(value: Any) -> Any:
     """The value, or its kind when it is nothing that a count could be."""
-    return kind(value) if isinstance(value, dict | list) else value
+    return kind(value) if isinstance(value, (dict, list)) else value
 
 
 def _shown(value: Any) -> str:

@@ -202,7 +202,7 @@ def write_end(finish: FinishReason | None, usual: FinishReason, echo: JsonObject
 def _write_items(blocks: Iterable[Block], response_id: str, notes: list[Note]) -> Iterable[JsonObject]:
     position = 0
     for group in grouped(blocks):
-        if isinstance(group, list | ToolCall | Thinking):
+        if isinstance(group, (list, ToolCall, Thinking)):
             given = id_for(group, response_id, position)
             note_seals(group, given, notes)
             item: JsonObject | None = complete_item(group, given)

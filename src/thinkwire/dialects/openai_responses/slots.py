@@ -154,7 +154,7 @@ class SlotDecoder(FrameDecoder):
 
     def _settle(self, slot: Slot, place: int, block: Block) -> None:
         growing = slot.growing.get(place)
-        if not isinstance(block, Text | Thinking | ToolCall):
+        if not isinstance(block, (Text, Thinking, ToolCall)):
             self._end(self._start_block(slot, place, block).index)
             return
         if growing is None or growing.index < 0:

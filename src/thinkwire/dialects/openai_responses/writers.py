@@ -105,6 +105,7 @@ class Message:
 
     def close(self) -> bytes:
         texts = [writer.block for writer in self.writers]
+        self.writers.clear()  # they know their message, and should not outlive the stream with it
         note_seals(texts, self.id, self.frames.notes)
         return self.frames.item_done(self.position, complete_item(texts, self.id))
 

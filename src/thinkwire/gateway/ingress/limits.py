@@ -19,7 +19,8 @@ def within_limits(request: Request, to: Destination, notes: list[Note]) -> Reque
         return request
     most = to.facts.max_output if to.facts else None
     given = max(asked, _LEAST.get(to.dialect, asked))
-    given = given if most is None else min(given, most)
+    if most is not None and given > most:
+        given = most
     if given == asked:
         return request
     message = f"{to.model} takes {given:,} for max_tokens, which was {asked:,}"

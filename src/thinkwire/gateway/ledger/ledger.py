@@ -18,7 +18,7 @@ from thinkwire.gateway.ledger.restoring import (
     references,
 )
 from thinkwire.gateway.ledger.shelf import Entry, Shelf, ShelfError, Stats
-from thinkwire.gateway.secret import Box, bound_to
+from thinkwire.gateway.secret import Box, bound_to, spelled
 from thinkwire.messages import Origin, Turn
 from thinkwire.notes import Note
 from thinkwire.request import Request
@@ -111,8 +111,11 @@ class Ledger:
         Where several remembered turns fit, one that the same upstream wrote is preferred. A store in trouble
         leaves the request as it is, and that is said.
         """
-        names = {index: self._turn_names(tenant, request.turns, index) for index in lacking(request.turns)}
-        items = {item: self._names(tenant, ("item", item)) for item in references(request.turns)}
+        lost, referred = list(lacking(request.turns)), references(request.turns)
+        if not lost and not referred:
+            return request, ()
+        names = {index: self._turn_names(tenant, request.turns, index) for index in lost}
+        items = {item: self._names(tenant, ("item", item)) for item in referred}
         groups = [group for pair in names.values() for group in pair]
         wanted = [name for group in (*groups, *items.values()) for name in group]
         if not wanted:
@@ -144,10 +147,16 @@ class Ledger:
 
     def _turn_names(self, tenant: str, turns: Sequence[Turn], index: int) -> tuple[list[bytes], list[bytes]]:
         """All names that a turn may be known by, the sure ones first."""
-        facts = list(facts_of(turns[index]))
         place = place_of(turns, index)
-        sure = [name for fact in facts for name in self._names(tenant, fact, place)] if place else []
-        return sure, [name for fact in facts for name in self._names(tenant, fact)]
+        after = spelled(b"after", place) if place else b""
+        sure: list[bytes] = []
+        likely: list[bytes] = []
+        for fact in facts_of(turns[index]):
+            data = spelled(tenant, *fact)
+            likely += self._box.names_of(data)
+            if after:
+                sure += self._box.names_of(data + after)
+        return sure, likely
 
     def _unlocked(self, tenant: str, value: bytes) -> Remembered | None:
         plain = self._box.unlock(value, bound_to(tenant, VERSION))

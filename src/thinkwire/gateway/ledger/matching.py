@@ -28,8 +28,7 @@ def facts_of(turn: Turn) -> Iterator[Fact]:
         yield ("call", call.id, call.name)
     words = normal(turn.text)
     if words or calls:
-        said = (part for call in calls for part in (call.name, canonical(call.arguments)))
-        yield ("turn", words, *said)
+        yield ("turn", words, *[part for call in calls for part in (call.name, canonical(call.arguments))])
 
 
 def place_of(turns: Sequence[Turn], index: int) -> bytes | None:
@@ -53,13 +52,20 @@ def prefixes_of(request: Request) -> Iterator[bytes]:
     yield summed.digest()
     for turn in request.turns:
         called = [part for call in turn.tool_calls for part in (call.id, canonical(call.arguments))]
-        _add(summed, ["\x1e", turn.role, *_told(turn.blocks), *called])
+        # What is put back may stand in other pieces than the client has it.
+        words = "".join("".join(_told(turn.blocks)).split())
+        _add(summed, ["\x1e", turn.role, words, *called])
         yield summed.digest()
 
 
+def prefix_of(request: Request) -> bytes:
+    """The digest of a whole request: of what stands before its answer."""
+    *_, whole = prefixes_of(request)
+    return whole
+
+
 def _add(summed: Any, said: list[str]) -> None:
-    for text in said:
-        summed.update(text.encode("utf-8", "surrogatepass") + b"\x1f")
+    summed.update("".join([f"{text}\x1f" for text in said]).encode("utf-8", "surrogatepass"))
 
 
 def _told(blocks: Sequence[Block]) -> Iterator[str]:

@@ -1,0 +1,59 @@
+"""Frames that repeat one another but for one string: the growing text of a stream, nearly always.
+
+When a frame has been read that did nothing but let a block grow, the bytes around its text are known. A frame
+with the same bytes around another JSON string is the same JSON but for that string, so that it need not be
+parsed: it does the same with other words.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+_read_string = msgspec.json.Decoder(str).decode
+
+TRIES = 8
+"""How many patterns in a row may be of no use; some servers never send the same bytes again."""
+
+
+class Repeat:
+    """The frame that came before, as a pattern for those that follow."""
+
+    __slots__ = ("_after", "_before", "_end", "_least", "_name", "_start", "also", "index")
+
+    def __init__(
+        self, name: str | None, around: tuple[bytes, bytes], index: int, also: list[str] | None
+    ) -> None:
+        """`index` is the block that grows; `also` is a list that takes its texts as well."""
+        self._name = name
+        self._before, self._after = around
+        self._start, self._end = len(self._before), -len(self._after)
+        self._least = self._start - self._end + len('""')
+        self.index = index
+        self.also = also
+
+    def text_in(self, name: str | None, data: bytes) -> str | None:
+        """The text of a frame that repeats this one; None for any other frame."""
+        if (
+            len(data) > self._least
+            and data.startswith(self._before)
+            and data.endswith(self._after)
+            and name == self._name
+        ):
+            try:
+                return _read_string(data[self._start : self._end])
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return None
+        return None
+
+
+def around(data: bytes, text: str) -> tuple[bytes, bytes] | None:
+    """What stands before and after the one string that says `text`; None if it is not sure which that is.
+
+    Without a backslash every string in the frame is written as it is, so that this one is found if it is the
+    only one of its kind; a search from either end finds also what overlaps.
+    """
+    written = b'"%b"' % text.encode("utf-8", "replace")
+    at = data.find(written)
+    if at < 0 or data.rfind(written) != at or b"\\" in data:
+        return None
+    return data[:at], data[at + len(written) :]
