@@ -45,6 +45,9 @@ Said: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
 
 
+_AS_USUAL = ReplaySettings()
+
+
 class Client:
     """Talks to providers. Keys are given, or found by `thinkwire.access`; they are never shown."""
 
@@ -137,7 +140,7 @@ class Client:
         """A request with everything of this client that decides how it is sent; `how` are Asking's fields."""
         if self._sim and not self._bases:
             self._simulate()
-        how = {"thinking": None, "replay": ReplaySettings()} | how
+        how = {"thinking": None, "replay": _AS_USUAL} | how
         named = parse_name(model)
         routed = choose_route(
             named.name,

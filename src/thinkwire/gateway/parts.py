@@ -18,7 +18,7 @@ from thinkwire.gateway.guard import require_keys
 from thinkwire.gateway.keyring import KeyRing
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import Ledger, open_ledger
-from thinkwire.gateway.ledger.matching import prefixes_of, worth_keeping
+from thinkwire.gateway.ledger.matching import prefix_of, worth_keeping
 from thinkwire.gateway.limits import Limits, open_counter
 from thinkwire.gateway.logs import gathering, log_request
 from thinkwire.gateway.record import Record
@@ -49,7 +49,7 @@ class Parts(msgspec.Struct):
         if self.ledger is not None and worth_keeping(turn) is not None:
             upstream = f"{call.provider}/{call.model}"
             asked = after or Request()
-            *_, prefix = prefixes_of(asked) if after else (b"",)
+            prefix = prefix_of(asked) if after else b""
             await self.ledger.remember(
                 call.tenant.id, upstream, turn, after=asked.turns, items=items, prefix=prefix
             )

@@ -141,17 +141,15 @@ class Telling:
 
     def feed(self, batch: list[Event]) -> bytes:
         """The bytes for a batch; none when the answer is not streamed."""
-        add = self.original.add
+        self.original.take(batch)
         for event in batch:
-            add(event)
             if type(event) is not BlockGrew:
                 self._look(event)
         shown = self._understood.restore(self.sealer.feed(batch))
         if shown and type(shown[0]) is Started:
             shown[0] = self._named(shown[0])
         if self._shown is not None:
-            for event in shown:
-                self._shown.add(event)
+            self._shown.take(shown)
         return b"".join(map(self._encoder.feed, shown)) if self._encoder is not None else b""
 
     def take(self, answer: Answer) -> None:

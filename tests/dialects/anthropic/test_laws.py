@@ -246,7 +246,7 @@ def damaged(draw: st.DrawFn, value: Any) -> Any:
         if holder == [value]:
             continue
         if draw(st.booleans()):
-            holder[key] = draw(JUNK)
+            holder[key] = copy.deepcopy(draw(JUNK))
         else:
             del holder[key]
     return value

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 ASK: dict[str, Any] = {
     "model": "deepseek/deepseek-v4-pro",
     "max_tokens": 99,
