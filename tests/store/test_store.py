@@ -67,11 +67,9 @@ async def test_keys_keep_their_order_and_numbers_their_size(store: Store, talk: 
 
 async def test_thinking_is_in_a_column_of_its_own(store: Store, talk: ConversationRow) -> None:
     kept = await store.append(talk.id, ANSWER)
-    async with store.database.reading() as connection:
-        row = (
-            await connection.exec_driver_sql("SELECT thinking, text, model, response_id FROM messages")
-        ).one()
-    assert tuple(row) == ("Let me see.", "Because.", "claude-opus-5", "msg_1")
+    columns = "SELECT thinking, text, model, response_id FROM messages"
+    found = await store.database.read(lambda connection: connection.exec_driver_sql(columns))
+    assert tuple(found.one()) == ("Let me see.", "Because.", "claude-opus-5", "msg_1")
     assert kept.turn == ANSWER
 
 

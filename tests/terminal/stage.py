@@ -82,7 +82,8 @@ async def stage(
 ) -> AsyncIterator[Stage]:
     """A chat in a folder, ready for the first message."""
     Question.GRACE = 0.0
-    given: dict[str, Any] = {"sim": True, "save": False, "model": "claude-opus-5-5/high"} | options
+    usual = {"sim": True, "save": False, "model": "claude-opus-5-5/high", "theme": theme}
+    given: dict[str, Any] = usual | options
     app = Chat(lambda: Desk(Options(folder=folder, **given)), theme=theme)
     async with app.run_test(size=size, notifications=True) as pilot:
         on = Stage(app, pilot)

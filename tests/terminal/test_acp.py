@@ -14,7 +14,11 @@ import pytest
 from acp import schema
 from acp.exceptions import RequestError
 
+from thinkwire.store import open_store
+
 pytestmark = pytest.mark.anyio
+
+PATIENCE = 120.0
 
 
 class Editor:
@@ -46,7 +50,9 @@ class Editor:
 async def connected(*args: str) -> AsyncIterator[tuple[Any, Editor]]:
     command = [sys.executable, "-m", "thinkwire", "acp", *args]
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=2**20)
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=2**20
+    )
     editor = Editor()
     assert process.stdin is not None
     connection = acp.connect_to_agent(cast(Any, editor), process.stdin, process.stdout)
@@ -56,7 +62,8 @@ async def connected(*args: str) -> AsyncIterator[tuple[Any, Editor]]:
     finally:
         await connection.close()
         process.stdin.close()
-        assert await asyncio.wait_for(process.wait(), 30) == 0
+        _, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
+        assert (process.returncode, errors) == (0, b"")
 
 
 async def test_an_editor_sees_thinking_chooses_levels_approves_tools_and_cancels(tmp_path: Path) -> None:
@@ -121,3 +128,33 @@ async def test_an_editor_sees_thinking_chooses_levels_approves_tools_and_cancels
             await agent.prompt(session_id=begun.session_id, prompt=[acp.text_block("[[fail:400]]")])
         with pytest.raises(RequestError, match="not found"):
             await agent.prompt(session_id="nobody", prompt=[acp.text_block("Hello")])
+
+
+async def test_a_model_chosen_while_another_answers_answers_next(tmp_path: Path) -> None:
+    async with connected("--sim", "-m", "claude-opus-5-5/high") as (agent, editor):
+        begun = await agent.new_session(cwd=str(tmp_path), mcp_servers=[])
+        script = acp.text_block("[[say:Half]] [[stall:60]] [[say:way]]")
+        asking = asyncio.create_task(agent.prompt(session_id=begun.session_id, prompt=[script]))
+        while "Half" not in editor.words(schema.AgentMessageChunk):
+            await asyncio.sleep(0.01)
+        chosen = await agent.set_config_option(
+            config_id="model", session_id=begun.session_id, value="openai/gpt-5.6-terra"
+        )
+        assert chosen.config_options[1].current_value == "anthropic/claude-opus-5-5"
+        await agent.cancel(session_id=begun.session_id)
+        assert (await asking).stop_reason == "cancelled"
+        (update,) = [told for told in editor.told if isinstance(told, schema.ConfigOptionUpdate)]
+        assert update.config_options[1].current_value == "openai/gpt-5.6-terra"
+
+
+async def test_an_editor_that_goes_away_in_the_middle_leaves_what_arrived(tmp_path: Path) -> None:
+    async with connected("--sim", "-m", "claude-opus-5-5/high") as (agent, editor):
+        begun = await agent.new_session(cwd=str(tmp_path), mcp_servers=[])
+        script = acp.text_block("[[say:Half]] [[stall:60]] [[say:way]]")
+        asking = asyncio.create_task(agent.prompt(session_id=begun.session_id, prompt=[script]))
+        while "Half" not in editor.words(schema.AgentMessageChunk):
+            await asyncio.sleep(0.01)
+    await asyncio.gather(asking, return_exceptions=True)
+    async with await open_store() as store:
+        answer = (await store.path(begun.session_id))[-1]
+    assert (answer.status, answer.turn.text) == ("interrupted", "Half")

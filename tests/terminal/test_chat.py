@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.terminal.stage import stage
+from thinkwire.config import user_file
 from thinkwire.errors import Failure
 from thinkwire.messages import Document
-from thinkwire.session.commands import COMMANDS
+from thinkwire.session.commands import COMMANDS, THEMES
 from thinkwire.terminal.app import Chat
 from thinkwire.terminal.desk import Desk, Options
+from thinkwire.terminal.looks import ALL, usual_theme
 from thinkwire.terminal.notice import Trouble
 from thinkwire.terminal.picker import Picker
 from thinkwire.terminal.question import Question
@@ -103,6 +105,20 @@ async def test_a_question_leaves_the_draft_alone_and_ignores_keys_meant_for_it(p
         assert not on.app.query(Question)
 
 
+async def test_all_of_a_long_change_can_be_seen_before_it_is_approved(tmp_path: Path) -> None:
+    lines = "\\n".join(f"line {number}" for number in range(80))
+    async with stage(tmp_path, size=(80, 24)) as on:
+        await on.say(
+            f'[[call:write_file {{"path":"long.txt","content":"{lines}"}}]] [[say:Done.]]', wait=False
+        )
+        await on.sees("y yes    a always write_file    n no    ↑↓ more")
+        assert "+line 79" not in on.seen()
+        await on.press(*["pagedown"] * 12)
+        await on.sees("+line 79")
+        await on.press("n")
+        await on.rest()
+
+
 async def test_leaving_while_a_question_is_open_refuses_it(poem: Path) -> None:
     async with stage(poem) as on:
         await on.say(EDIT, wait=False)
@@ -143,12 +159,19 @@ async def test_commands_work_while_the_model_answers(tmp_path: Path) -> None:
         await on.until(lambda: on.chatting.busy)
         await on.say("/effort low", wait=False)
         await on.sees("adaptive, low effort")
+        await on.say("/model gpt-nothing", wait=False)
+        await on.sees("nobody is known to have 'gpt-nothing'")
         await on.say("/model gpt-5.6-terra", wait=False)
-        await on.sees("a request is in flight")
+        await on.sees("this counts from the next turn on")
+        assert on.settings.get("model") == "claude-opus-5-5/high"
         await on.say("/new", wait=False)
         await on.sees("/new has to wait")
+        await on.type("a draft")
         await on.press("escape")
         await on.rest()
+        await on.sees("✓ Switched to OpenAI gpt-5.6-terra")
+        await on.sees("SIMULATED OpenAI gpt-5.6-terra")
+        assert on.app.prompt.text == "a draft"
 
 
 async def test_ctrl_t_goes_through_the_levels_of_the_model(tmp_path: Path) -> None:
@@ -211,10 +234,11 @@ async def test_without_keys_the_simulators_are_offered_and_labelled(
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    async with stage(tmp_path, sim=False, model=None) as on:
+    async with stage(tmp_path, sim=False, model=None, size=(80, 24)) as on:
         await on.sees("No key was found")
         assert "ANTHROPIC_API_KEY" in on.seen()
         assert "OPENAI_API_KEY" in on.seen()
+        await on.sees("s use the simulators    q quit")
         await on.press("s")
         await on.sees("SIMULATED Anthropic")
         await on.say("[[say:Made up.]]")
@@ -283,6 +307,36 @@ async def test_copy_theme_palette_and_quit(tmp_path: Path) -> None:
         assert offered == {f"/{name}" for name in COMMANDS}
         await on.say("/quit", wait=False)
         await on.until(lambda: on.app._exit)
+
+
+async def test_a_theme_is_remembered_and_may_be_another_this_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path / "config"))
+    async with stage(tmp_path, theme=None) as on:
+        assert on.app.theme == "dark"
+        await on.say("/theme light")
+        assert on.app.theme == "light"
+        await on.sees("Theme: light, from now on")
+        assert user_file().read_text() == 'terminal.theme = "light"\n'
+    async with stage(tmp_path, theme=None) as on:
+        assert on.app.theme == "light"
+        await on.say("/set terminal.theme high-contrast")
+        assert on.app.theme == "high-contrast"
+    assert usual_theme() == "light"
+    async with stage(tmp_path, theme="dark") as on:
+        assert on.app.theme == "dark"
+
+
+@pytest.mark.parametrize("text", ["terminal = 1", "terminal.theme = 'pink'", "theme =", "terminal.theme = 3"])
+def test_a_wrong_theme_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
+    (tmp_path / "config.toml").write_text(text)
+    assert usual_theme() in ("dark", "light")
+
+
+def test_every_theme_that_can_be_set_is_there() -> None:
+    assert tuple(ALL) == THEMES
 
 
 async def test_export_writes_a_new_file_and_never_over_an_old_one(poem: Path) -> None:

@@ -280,6 +280,14 @@ async def test_the_first_completion_is_the_likely_one(session: Session, text: st
     assert " " not in typed
 
 
+async def test_levels_after_the_slash_say_what_they_come_to(session: Session) -> None:
+    found = complete(session, "/model gemini-2.5-pro/").candidates
+    assert [(level.text, level.detail) for level in found][:2] == [
+        ("gemini-2.5-pro/low", "low (11,008 tokens)"),
+        ("gemini-2.5-pro/med", "medium (21,888 tokens)"),
+    ]
+
+
 async def test_completion_never_fails(session: Session) -> None:
     for text in ("/", "/ ", "//", "/x y", "/set  ", "/model  x", "/set nothing ", "/profile x y z", "words"):
         assert complete(session, text).start <= len(text)

@@ -1,16 +1,15 @@
-"""Markdown on the screen: nothing is lost, nothing is wider than its place, pieces look like the whole."""
+"""Markdown on the screen: nothing is lost, nothing is wider than its place."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinkwire.messages import ToolCall
 from thinkwire.session.words import count, duration, money, printable, thought_for, tokens, unmistakable
 from thinkwire.terminal.activity import subject_of_thought
 from thinkwire.terminal.changes import change_of, subject_of
-from thinkwire.terminal.cutting import LONG, PIECE, cut_of
 from thinkwire.terminal.marking import laid_out
 from thinkwire.terminal.status import Standing, lines_of
 from thinkwire.usage import Usage
@@ -49,43 +48,6 @@ def test_any_text_can_be_laid_out(text: str, width: int) -> None:
 @given(st.lists(st.from_regex(r"[a-z]{1,12}", fullmatch=True), min_size=1, max_size=60))
 def test_no_word_of_plain_prose_is_lost(words: list[str]) -> None:
     assert laid_out(" ".join(words), 40).plain.split() == words
-
-
-def pieces_of(deltas: list[str]) -> list[str]:
-    """What `Prose` makes of a text that comes in deltas."""
-    done: list[str] = []
-    known = ""
-    for delta in deltas:
-        whole = known + delta
-        seen = len(known)
-        while (cut := cut_of(whole, seen)) is not None:
-            done.append(whole[: cut.at] + cut.close)
-            whole, seen = cut.open + whole[cut.at :], 0
-        known = whole
-    return [*done, known]
-
-
-@settings(max_examples=15)
-@given(st.lists(PARTS, max_size=12), st.integers(50, 4_000))
-@example(["- long list item\n" * 120] * 9, 700)
-def test_pieces_show_the_same_lines_as_the_whole(parts: list[str], step: int) -> None:
-    text = "".join(parts)
-    pieces = pieces_of([text[at : at + step] for at in range(0, len(text), step)])
-    shown = [
-        line.strip() for piece in pieces for line in laid_out(piece, 80).plain.splitlines() if line.strip()
-    ]
-    whole = [line.strip() for line in laid_out(text, 80).plain.splitlines() if line.strip()]
-    assert shown == whole
-
-
-def test_long_texts_are_cut_into_pieces_that_stay_small() -> None:
-    for part in ("Prose, and so on.\n\n", "- item\n", "    indented\n", "x\n"):
-        pieces = pieces_of([part] * 1_500)
-        if part.startswith(("P", "-")):
-            assert max(map(len, pieces)) <= LONG + PIECE
-    code = pieces_of(["```python\n", *["print(1)\n"] * 1_500, "```\n"])
-    assert max(map(len, code)) <= LONG + 200
-    assert all(piece.startswith("```python\n") and piece.count("```") == 2 for piece in code)
 
 
 def test_a_link_shows_its_address_and_only_harmless_ones_can_be_followed() -> None:

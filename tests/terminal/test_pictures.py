@@ -16,6 +16,7 @@ import pytest
 from tests.support import ROOT
 from tests.terminal.stage import Stage, stage
 from thinkwire.terminal.question import Question
+from thinkwire.terminal.said import Said
 from thinkwire.terminal.thought import Thought
 
 pytestmark = pytest.mark.anyio
@@ -47,11 +48,10 @@ EDIT = (
 )
 
 
-async def asked(on: Stage, script: str, shown: str) -> None:
+async def asked(on: Stage, script: str, shown: str, *, wait: bool = True) -> None:
     """An answer to words that a person would say: the script is not shown."""
-    await on.say(script)
-    from thinkwire.terminal.said import Said
-
+    await on.say(script, wait=wait)
+    await on.until(lambda: on.app.talk.query(Said))
     on.app.talk.query(Said).last().update(f"> {shown}")
     await on.pilot.pause()
 
@@ -65,12 +65,13 @@ async def cjk(on: Stage) -> None:
 
 
 async def streaming(on: Stage) -> None:
-    await on.say("[[think:**Looking for a proof**\n\nTry n = 2k + 1.]] [[stall:60]]", wait=False)
+    script = "[[think:**Looking for a proof**\n\nTry n = 2k + 1.]] [[stall:60]]"
+    await asked(on, script, "Is the square of an odd number always odd?", wait=False)
     await on.sees("· Looking for a proof")
 
 
 async def approving(on: Stage) -> None:
-    await on.say(EDIT, wait=False)
+    await asked(on, EDIT, "Mend the poem, please.", wait=False)
     await on.until(lambda: on.app.query(Question))
     await on.sees("+violets are blue")
 
@@ -88,8 +89,9 @@ Scene = tuple[Callable[[Stage], Awaitable[None]], str, tuple[int, int]]
 SCENES: dict[str, Scene] = {
     "thinking-dark": (thinking, "dark", (88, 32)),
     "thinking-light": (thinking, "light", (88, 32)),
+    "thinking-contrast": (thinking, "high-contrast", (88, 32)),
     "streaming": (streaming, "dark", (80, 24)),
-    "approval": (approving, "dark", (80, 24)),
+    "approval": (approving, "dark", (80, 27)),
     "switching": (switching, "light", (88, 32)),
     "narrow": (thinking, "dark", (40, 20)),
     "wide": (thinking, "dark", (160, 30)),

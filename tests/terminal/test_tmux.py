@@ -16,7 +16,7 @@ from tests.support import need
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 EDIT = '[[think:Read.]] [[call:edit_file {"path":"poem.txt","old":"red","new":"white"}]] [[say:White.]]'
 
 

@@ -27,7 +27,7 @@ def acp(*, no_tools: bool, no_save: bool, **given: Any) -> None:
       thinkwire acp -m claude-opus-5-5/high
       thinkwire acp --sim
     """
-    import asyncio
+    from thinkwire.cli.running import run
 
     try:
         from thinkwire.terminal.acp import run_acp
@@ -37,7 +37,7 @@ def acp(*, no_tools: bool, no_save: bool, **given: Any) -> None:
         click.secho(message, err=True, fg="red")
         sys.exit(1)
     try:
-        sys.exit(asyncio.run(run_acp(Options(tools=not no_tools, save=not no_save, **given))))
+        sys.exit(run(run_acp(Options(tools=not no_tools, save=not no_save, **given))))
     except KeyboardInterrupt:
         sys.exit(130)
     except ThinkwireError as error:

@@ -57,9 +57,8 @@ def ask(*, prompt: tuple[str, ...], **options: Any) -> None:
       thinkwire ask -c "And why?"
       thinkwire ask --sim "Show me how it looks"
     """
-    import asyncio
-
     from thinkwire.cli.asking import Question, answer
+    from thinkwire.cli.running import run
     from thinkwire.cli.show import failed
     from thinkwire.errors import MissingKey, ProviderError, ThinkwireError
 
@@ -72,7 +71,7 @@ def ask(*, prompt: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError('ask what? thinkwire ask "your question", or pipe it in')
     question = Question(text, piped, tuple(Path(path) for path in options.pop("attach")), **options)
     try:
-        ending = asyncio.run(answer(question))
+        ending = run(answer(question))
     except KeyboardInterrupt:
         sys.exit(EXIT["interrupted"])
     except ThinkwireError as error:

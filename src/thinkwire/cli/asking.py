@@ -31,6 +31,7 @@ from thinkwire.session.words import tokens
 from thinkwire.settings import Settings, parse_assignments, thinking_shown
 from thinkwire.store import open_store
 from thinkwire.store.ids import new_id
+from thinkwire.terminal.lines import Lines
 
 MCP = "mcp__"
 """How the names of MCP servers' tools begin."""
@@ -161,11 +162,11 @@ def _asker(printer: Printer) -> Any:
             with open(os.ctermid(), "r+b", buffering=0) as terminal:
                 question = f"{call.name} {call.arguments}\nRun it? [y]es, [n]o, [a]lways: "
                 terminal.write(question.encode())
-                said = await asyncio.to_thread(terminal.readline)
+                said = await Lines(terminal.fileno()).next() or ""
         except OSError:
             return False
         word = said.strip().lower()[:1]
-        return "always" if word == b"a" else word == b"y"
+        return "always" if word == "a" else word == "y"
 
     return ask
 

@@ -44,9 +44,14 @@ NO_KEY = 3
 @click.option("-R", "--hide-thinking", is_flag=True, help="Do not show thinking; Alt+T brings it back.")
 @click.option("--sim", is_flag=True, help="Ask the strict simulators instead: no key, no network.")
 @click.option("--plain", is_flag=True, help="Lines instead of a screen, for pipes and slow terminals.")
-@click.option("--theme", type=click.Choice(["dark", "light", "high-contrast"]), help="Else $THINKWIRE_THEME.")
+@click.option(
+    "--theme",
+    envvar="THINKWIRE_THEME",
+    type=click.Choice(["dark", "light", "high-contrast"]),
+    help="This time; /theme remembers one. Also $THINKWIRE_THEME.",
+)
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
-def chat(*, plain: bool, theme: str | None, no_mouse: bool, **given: Any) -> None:
+def chat(*, plain: bool, no_mouse: bool, **given: Any) -> None:
     """Chat with a model and see it think. Without a terminal, lines go in and out.
 
     \b
@@ -57,11 +62,11 @@ def chat(*, plain: bool, theme: str | None, no_mouse: bool, **given: Any) -> Non
       thinkwire chat -c
       echo "Why is the sky blue?" | thinkwire chat --plain --sim
     """
-    import asyncio
+    from thinkwire.cli.running import run
 
     plain = plain or not (sys.stdin.isatty() and sys.stdout.isatty())
     try:
-        ending = asyncio.run(_run(given, plain=plain, theme=theme, mouse=not no_mouse))
+        ending = run(_run(given, plain=plain, mouse=not no_mouse))
     except KeyboardInterrupt:
         sys.exit(130)
     except ThinkwireError as error:
@@ -73,7 +78,7 @@ def chat(*, plain: bool, theme: str | None, no_mouse: bool, **given: Any) -> Non
     sys.exit(ending)
 
 
-async def _run(given: dict[str, Any], *, plain: bool, theme: str | None, mouse: bool) -> int:
+async def _run(given: dict[str, Any], *, plain: bool, mouse: bool) -> int:
     def desk() -> Desk:
         from thinkwire.terminal.desk import Desk, Options
 
@@ -89,4 +94,4 @@ async def _run(given: dict[str, Any], *, plain: bool, theme: str | None, mouse: 
         raise ConfigError(
             f"the chat needs {error.name}: pip install 'thinkwire[tui]', or use --plain"
         ) from None
-    return await run_chat(desk, theme=theme, mouse=mouse)
+    return await run_chat(desk, theme=given["theme"], mouse=mouse)

@@ -83,7 +83,7 @@ def rotate(name_or_id: str, as_json: bool) -> None:
 @keys.command()
 @click.argument("name_or_id")
 def revoke(name_or_id: str) -> None:
-    """Make a key void, from its next request on."""
+    """Make a key void, within a tenth of a second."""
     from thinkwire.gateway.keys import KeyFile
 
     with designed_errors():

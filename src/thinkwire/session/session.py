@@ -63,7 +63,9 @@ class Session:
         ask: Ask | None = None,
         pricing: Pricing | None = None,
         calibration: Calibration | None = None,
+        patience: float | None = None,
     ) -> None:
+        """A provider that asks to wait longer than `patience` seconds has failed, and says how long."""
         self.client = client
         self.settings = settings or Settings()
         self.keeper: Keeper = keeper or Memory()
@@ -72,6 +74,7 @@ class Session:
         self.ask = ask
         self.calibration = calibration or Calibration()
         self._pricing = pricing
+        self._patience = patience
         self._fingerprint: Fingerprint | None = None
         self._run: Run | None = None
         self._said_full = False
@@ -232,6 +235,7 @@ class Session:
             replay=replay_of(settings),
             overrides=overrides_of(settings),
             circumstances=circumstances_of(settings, effective.total),
+            patience=self._patience,
         )
 
     def _located(self, settings: Settings | None = None) -> Located:

@@ -207,6 +207,13 @@ _TABLE = (
         help="Patterns of tools that need no asking.",
         example="read_file, list_*",
     ),
+    SettingKey(
+        key="terminal.theme",
+        kind="choice",
+        allowed=("dark", "light", "high-contrast"),
+        help="How the chat in the terminal looks; unset is what the terminal tells about itself.",
+        example="light",
+    ),
 )
 
 KEYS: dict[str, SettingKey] = {setting.key: setting for setting in _TABLE}
@@ -230,5 +237,6 @@ def _suggestion(key: str) -> str:
     asked = key[:100].strip().lower()
     plain = {name.lower(): name for name in KEYS}
     tails = [name for low, name in plain.items() if asked and low.endswith(f".{asked}")]
-    near = tails or [plain[low] for low in difflib.get_close_matches(asked, plain, n=1, cutoff=0.6)]
+    heads = [name for low, name in plain.items() if len(asked) > 2 and asked in low]
+    near = tails or heads or [plain[low] for low in difflib.get_close_matches(asked, plain, n=1, cutoff=0.6)]
     return f"; did you mean {near[0]}?" if near else "; `thinkwire config show` lists them all"

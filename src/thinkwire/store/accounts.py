@@ -67,28 +67,24 @@ class Accounts(Part):
 
     async def user(self, id: str) -> UserRow:
         """One account, removed or not."""
-        async with self.database.reading() as connection:
-            row = (await connection.execute(sa.select(*_USER).where(users.c.id == id))).first()
-        if row is None:
+        rows = await self.database.rows(sa.select(*_USER).where(users.c.id == id))
+        if not rows:
             raise NotKept("user", id)
-        return _user(row)
+        return _user(rows[0])
 
     async def user_named(self, name: str) -> tuple[UserRow, str] | None:
         """The account of this name that can sign in, and its password's hash."""
         query: sa.Select[Any] = sa.select(*_USER, users.c.password).where(users.c.name_key == name_key(name))
-        async with self.database.reading() as connection:
-            row = (await connection.execute(query.where(users.c.removed.is_(None)))).first()
-        return None if row is None else (_user(row), str(row.password))
+        rows = await self.database.rows(query.where(users.c.removed.is_(None)))
+        return (_user(rows[0]), str(rows[0].password)) if rows else None
 
     async def users(self) -> list[UserRow]:
         """Every account by name, removed ones too."""
-        async with self.database.reading() as connection:
-            rows = await connection.execute(sa.select(*_USER).order_by(users.c.name_key))
-            return [_user(row) for row in rows]
+        rows = await self.database.rows(sa.select(*_USER).order_by(users.c.name_key))
+        return [_user(row) for row in rows]
 
     async def has_users(self) -> bool:
-        async with self.database.reading() as connection:
-            return await connection.scalar(sa.select(users.c.id).limit(1)) is not None
+        return bool(await self.database.rows(sa.select(users.c.id).limit(1)))
 
     async def set_password(self, id: str, password: str) -> None:
         """Another password; whoever is signed in with the old one is signed out."""
@@ -137,9 +133,8 @@ class Accounts(Part):
         """Whose session this is; None when it is over or was never one."""
         query = sa.select(*_USER).join_from(sign_ins, users, users.c.id == sign_ins.c.user_id)
         query = query.where(sign_ins.c.digest == digest, sign_ins.c.expires > time.time())
-        async with self.database.reading() as connection:
-            row = (await connection.execute(query.where(users.c.removed.is_(None)))).first()
-        return None if row is None else _user(row)
+        rows = await self.database.rows(query.where(users.c.removed.is_(None)))
+        return _user(rows[0]) if rows else None
 
     async def sign_out(self, digest: str) -> None:
         await self.database.write(

@@ -57,18 +57,16 @@ class Agents(Part):
 
     async def agent(self, id: str) -> AgentRow:
         """One agent, deleted or not: old conversations still name it."""
-        async with self.database.reading() as connection:
-            row = (await connection.execute(sa.select(agents).where(agents.c.id == id))).first()
-        if row is None:
+        rows = await self.database.rows(sa.select(agents).where(agents.c.id == id))
+        if not rows:
             raise NotKept("agent", id)
-        return _agent(row)
+        return _agent(rows[0])
 
     async def agents(self, owner: str = "") -> list[AgentRow]:
         """An owner's agents by name."""
         query = sa.select(agents).where(agents.c.owner == owner, agents.c.deleted.is_(None))
-        async with self.database.reading() as connection:
-            rows = await connection.execute(query.order_by(agents.c.name, agents.c.id))
-            return [_agent(row) for row in rows]
+        rows = await self.database.rows(query.order_by(agents.c.name, agents.c.id))
+        return [_agent(row) for row in rows]
 
     async def update_agent(self, id: str, **changes: Any) -> AgentRow:
         """Changes `name`, `instructions`, `model`, `thinking` or `tools`."""
@@ -96,17 +94,15 @@ class Agents(Part):
         await self.database.write(work)
 
     async def profile(self, name: str, owner: str = "") -> ProfileRow:
-        async with self.database.reading() as connection:
-            row = (await connection.execute(sa.select(profiles).where(_profile_is(name, owner)))).first()
-        if row is None:
+        rows = await self.database.rows(sa.select(profiles).where(_profile_is(name, owner)))
+        if not rows:
             raise NotKept("profile", name)
-        return _profile(row)
+        return _profile(rows[0])
 
     async def profiles(self, owner: str = "") -> list[ProfileRow]:
         """An owner's profiles by name."""
         query = sa.select(profiles).where(profiles.c.owner == owner).order_by(profiles.c.name)
-        async with self.database.reading() as connection:
-            return [_profile(row) for row in await connection.execute(query)]
+        return [_profile(row) for row in await self.database.rows(query)]
 
     async def delete_profile(self, name: str, owner: str = "") -> None:
         async def work(connection: AsyncConnection) -> None:

@@ -55,11 +55,10 @@ class Conversations(Part):
 
     async def conversation(self, id: str) -> ConversationRow:
         """One conversation, in the bin or not."""
-        async with self.database.reading() as connection:
-            row = (await connection.execute(sa.select(*_COLUMNS).where(conversations.c.id == id))).first()
-        if row is None:
+        rows = await self.database.rows(sa.select(*_COLUMNS).where(conversations.c.id == id))
+        if not rows:
             raise NotKept("conversation", id)
-        return _conversation(row)
+        return _conversation(rows[0])
 
     async def conversations(
         self,
@@ -71,8 +70,7 @@ class Conversations(Part):
     ) -> list[ConversationRow]:
         """An owner's conversations, the newest first. `before` is the `cursor` of the last row of a page."""
         query = list_query(owner, limit, before, deleted=deleted)
-        async with self.database.reading() as connection:
-            return [_conversation(row) for row in await connection.execute(query)]
+        return [_conversation(row) for row in await self.database.rows(query)]
 
     async def rename(self, id: str, title: str | None) -> None:
         await self._change(id, _titled(title))

@@ -1,10 +1,10 @@
-"""One database: an engine, reading, and writing that is finished once it is begun."""
+"""One database: an engine, and reading and writing that are finished once they are begun."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from thinkwire.store.failures import StoreFailed
+from thinkwire.store.finishing import finished
 from thinkwire.store.places import Place
 from thinkwire.store.seals import Safe
 
@@ -47,33 +48,52 @@ class Database:
             connect_args={"isolation_level": None} if self.sqlite else {},
         )
         self._reader = self.engine.execution_options(reading=True)
-        self._writing: set[asyncio.Task[Any]] = set()
+        self._working: set[asyncio.Task[Any]] = set()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if self.sqlite:
             sa.event.listen(self.engine.sync_engine, "connect", _set_up)
             sa.event.listen(self.engine.sync_engine, "begin", _begin)
 
-    @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that sees one state of the database and changes nothing."""
-        with told(self.place):
-            async with self._reader.connect() as connection:
-                yield connection
+    async def rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+        """What one query finds."""
+
+        async def work(connection: AsyncConnection) -> Sequence[sa.Row[Any]]:
+            found: Sequence[sa.Row[Any]] = (await connection.execute(query)).all()
+            return found
+
+        return await self.read(work)
+
+    async def read(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
+        """Runs work that sees one state of the database and changes nothing."""
+        return await self._undisturbed(self._look(work))
 
     async def write(self, work: Callable[[AsyncConnection], Awaitable[_T]], about: str = "") -> _T:
         """Runs work in a transaction, to its end even if whoever waits for it is cancelled.
 
         What is about the same thing is done in the order in which it was asked for.
         """
-        task = asyncio.ensure_future(self._transaction(work, about))
-        self._writing.add(task)
-        task.add_done_callback(self._written)
-        return await asyncio.shield(task)
+        return await self._undisturbed(self._transaction(work, about))
 
     async def close(self) -> None:
-        while self._writing:
-            await asyncio.wait(self._writing)
+        """Once everything that was begun is done; nobody can stop it half-way."""
+        await finished(self._close())
+
+    async def _close(self) -> None:
+        while self._working:
+            await asyncio.wait(self._working)
         await self.engine.dispose()
+
+    async def _undisturbed(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Whoever waits may be cancelled; the work goes on, since a driver that is cut off breaks."""
+        task = asyncio.ensure_future(work)
+        self._working.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    async def _look(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
+        with told(self.place):
+            async with self._reader.connect() as connection:
+                return await work(connection)
 
     async def _transaction(self, work: Callable[[AsyncConnection], Awaitable[_T]], about: str) -> _T:
         # SQLite has one writer at a time; waiting here is fair, waiting there is polling.
@@ -82,8 +102,8 @@ class Database:
             async with turn, self.engine.begin() as connection:
                 return await work(connection)
 
-    def _written(self, task: asyncio.Task[Any]) -> None:
-        self._writing.discard(task)
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._working.discard(task)
         if not task.cancelled():
             task.exception()
 

@@ -130,18 +130,21 @@ class Messages(Settling):
     async def message(self, id: str) -> Kept:
         """One message."""
         query = sa.select(*MESSAGE).where(messages.c.id == id)
-        async with self.database.reading() as connection:
-            row = (await connection.execute(query)).first()
-        if row is None:
+        rows = await self.database.rows(query)
+        if not rows:
             raise NotKept("message", id)
-        return read_message(row, self.database.safe)
+        return read_message(rows[0], self.database.safe)
 
     async def path(self, conversation_id: str, head: str | None = None) -> list[Kept]:
         """From the root to a message, or to the conversation's head."""
-        async with self.database.reading() as connection:
-            if head is None:
-                head = await _head(connection, conversation_id)
-            rows = (await connection.execute(path_query(conversation_id, head))).all() if head else []
+
+        async def work(connection: AsyncConnection) -> tuple[str | None, Sequence[sa.Row[Any]]]:
+            last = head if head is not None else await _head(connection, conversation_id)
+            if not last:
+                return last, ()
+            return last, (await connection.execute(path_query(conversation_id, last))).all()
+
+        head, rows = await self.database.read(work)
         if head and not rows:
             raise NotKept("message", head)
         found = [read_message(row, self.database.safe) for row in rows]
@@ -153,16 +156,13 @@ class Messages(Settling):
         """Every message's place, in the order in which they came: what branches there are."""
         columns = [messages.c[field.name] for field in msgspec.structs.fields(Branch)]
         query = sa.select(*columns).where(messages.c.conversation_id == conversation_id)
-        async with self.database.reading() as connection:
-            return [
-                Branch(**row._mapping) for row in await connection.execute(query.order_by(messages.c.seq))
-            ]
+        rows = await self.database.rows(query.order_by(messages.c.seq))
+        return [Branch(**row._mapping) for row in rows]
 
     async def messages(self, conversation_id: str) -> list[Kept]:
         """Every message of every branch, in the order in which they came."""
         query = sa.select(*MESSAGE).where(messages.c.conversation_id == conversation_id)
-        async with self.database.reading() as connection:
-            rows = (await connection.execute(query.order_by(messages.c.seq))).all()
+        rows = await self.database.rows(query.order_by(messages.c.seq))
         return [read_message(row, self.database.safe) for row in rows]
 
     def _columns(self, id: str, turn: Turn, status: Status, told: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from thinkwire.store.agents import Agents
 from thinkwire.store.conversations import Conversations
 from thinkwire.store.database import Database
 from thinkwire.store.failures import StoreFailed
+from thinkwire.store.finishing import finished
 from thinkwire.store.messages import Messages
 from thinkwire.store.places import Place, the_place
 from thinkwire.store.seals import Safe
@@ -32,7 +33,10 @@ class Store(Conversations, Messages, Search, Spending, Agents, Accounts, Uploads
         return f"<Store {self.database.place.shown}>"
 
     async def aclose(self) -> None:
-        """Finishes what is being written and lets the database go."""
+        """Finishes what is being written and lets the database go; nobody can stop it half-way."""
+        await finished(self._close())
+
+    async def _close(self) -> None:
         try:
             await self._let_go()
         finally:
@@ -97,8 +101,7 @@ async def migrate(url: str | None, revision: str, *, down: bool = False) -> str:
 async def version_of(database: Database) -> str | None:
     """The schema's step; ConfigError when there is no database to ask."""
     try:
-        async with database.reading() as connection:
-            return await connection.run_sync(schema.version)
+        return await database.read(lambda connection: connection.run_sync(schema.version))
     except StoreFailed as error:
         raise ConfigError(str(error)) from None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from thinkwire.store.database import Part
 from thinkwire.store.rows import Hit
@@ -24,9 +26,12 @@ class Search(Part):
         if not wanted:
             return []
         find = sqlite_query if self.database.sqlite else postgresql_query
-        async with self.database.reading() as connection:
-            titles = (await connection.execute(_title_query(wanted, owner, limit))).all()
-            found = (await connection.execute(find(wanted, thinking).where(_open(owner)).limit(limit))).all()
+
+        async def work(connection: AsyncConnection) -> list[Sequence[sa.Row[Any]]]:
+            queries = (_title_query(wanted, owner), find(wanted, thinking).where(_open(owner)))
+            return [(await connection.execute(query.limit(limit))).all() for query in queries]
+
+        titles, found = await self.database.read(work)
         hits = [Hit(row.id, None, row.title, row.title) for row in titles]
         hits += [Hit(row.conversation_id, row.id, _snippet(row, query), row.title) for row in found]
         return hits[:limit]
@@ -36,12 +41,12 @@ def _open(owner: str) -> sa.ColumnElement[bool]:
     return (conversations.c.owner == owner) & conversations.c.deleted.is_(None)
 
 
-def _title_query(wanted: list[str], owner: str, limit: int) -> sa.Select[Any]:
+def _title_query(wanted: list[str], owner: str) -> sa.Select[Any]:
     c = conversations.c
     query = sa.select(c.id, c.title).where(_open(owner), c.title.is_not(None))
     for phrase in wanted:
         query = query.where(c.title_words.contains(phrase, autoescape=True))
-    return query.order_by(c.updated.desc()).limit(limit)
+    return query.order_by(c.updated.desc())
 
 
 def _messages() -> sa.Select[Any]:

@@ -32,8 +32,7 @@ class Settling(Part):
         query = sa.select(m.id, m.owner_process, m.updated, m.text, m.thinking).where(m.status == "streaming")
         if conversation_id is not None:
             query = query.where(m.conversation_id == conversation_id)
-        async with self.database.reading() as connection:
-            rows = (await connection.execute(query)).all()
+        rows = await self.database.rows(query)
         now = time.time()
         gone = [row for row in rows if is_gone(row.owner_process, row.updated, now)]
         return await self._interrupt(gone) if gone else 0
@@ -79,7 +78,5 @@ class Settling(Part):
         if self._ours:
             query = sa.select(m.id, m.updated, m.text, m.thinking)
             query = query.where(m.id.in_(sorted(self._ours)), m.status == "streaming")
-            async with self.database.reading() as connection:
-                rows = (await connection.execute(query)).all()
-            await self._interrupt(rows)
+            await self._interrupt(await self.database.rows(query))
             self._ours.clear()

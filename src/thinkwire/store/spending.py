@@ -38,8 +38,7 @@ class Spending(Part):
             .group_by("day", m.provider, m.model, c.agent_id)
             .order_by("day", m.provider, m.model, c.agent_id)
         )
-        async with self.database.reading() as connection:
-            return [_row(dict(row._mapping)) for row in await connection.execute(query)]
+        return [_row(dict(row._mapping)) for row in await self.database.rows(query)]
 
 
 def _sums() -> list[sa.ColumnElement[Any]]:

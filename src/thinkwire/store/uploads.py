@@ -54,10 +54,9 @@ class Uploads(Part):
     async def upload(self, id: str, owner: str = "") -> tuple[UploadRow, bytes]:
         """A file of this owner, and what is in it."""
         query = sa.select(uploads).where(uploads.c.id == id, uploads.c.owner == owner)
-        async with self.database.reading() as connection:
-            found = (await connection.execute(query)).first()
-        if found is None:
+        rows = await self.database.rows(query)
+        if not rows:
             raise NotKept("file", id)
-        values = dict(found._mapping)
+        values = dict(rows[0]._mapping)
         data: bytes = values.pop("data")
         return UploadRow(**values), data

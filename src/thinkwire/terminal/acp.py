@@ -6,7 +6,6 @@ one of the category `model`. Every session is a conversation that is kept like a
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,11 +22,12 @@ from thinkwire.errors import ConfigError, MissingKey, ProviderError, ThinkwireEr
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, ToolCall
 from thinkwire.session import Run, Session, TurnEnded
-from thinkwire.session.commands import COMMANDS, Choose, is_command, run_command
+from thinkwire.session.commands import COMMANDS, After, Choose, is_command, run_command
 from thinkwire.session.tools import Spec
 from thinkwire.session.words import what_failed, what_to_do
 from thinkwire.settings import thinking_shown
 from thinkwire.store import NotKept
+from thinkwire.store.finishing import finished
 from thinkwire.store.ids import new_id
 from thinkwire.terminal.acp_options import LEVEL, MODEL, config_options
 from thinkwire.terminal.acp_telling import Telling, retold, said_blocks, tool_start
@@ -49,6 +49,8 @@ class Seat:
         self.desk = desk
         self.id = session_id
         self.run: Run | None = None
+        self.later: list[str] = []
+        """Commands that count once the model has answered."""
 
     @property
     def session(self) -> Session:
@@ -159,6 +161,8 @@ class Agent:
         reply = await run_command(seat.session, f"{command} {value}")
         if reply.failed:
             raise RequestError.invalid_params({"message": "\n".join(reply.lines)})
+        if isinstance(reply.action, After):
+            seat.later.append(reply.action.command)
         return schema.SetSessionConfigOptionResponse(config_options=config_options(seat.session))
 
     async def _ask(self, seat: Seat, text: str, blocks: Sequence[Block]) -> schema.PromptResponse:
@@ -172,6 +176,7 @@ class Agent:
             for update in telling.updates(happening):
                 await self._tell(seat.id, update)
         assert ended is not None
+        await self._do_later(seat)
         with contextlib.suppress(ThinkwireError):
             await seat.desk.settle()
         await self._tell_usage(seat)
@@ -187,12 +192,19 @@ class Agent:
         told = list(reply.lines)
         if isinstance(reply.action, Choose):
             told += [f"{reply.action.prefix}{option.text}" for option in reply.action.options[:20]]
+        if isinstance(reply.action, After):
+            seat.later.append(reply.action.command)
         await self._tell(seat.id, acp.update_agent_message_text("```\n" + "\n".join(told) + "\n```\n"))
-        update = schema.ConfigOptionUpdate(
-            session_update="config_option_update", config_options=config_options(seat.session)
-        )
-        await self._tell(seat.id, update)
+        await self._tell_options(seat)
         return schema.PromptResponse(stop_reason="end_turn")
+
+    async def _do_later(self, seat: Seat) -> None:
+        """What was asked for while the model was answering."""
+        later, seat.later = seat.later, []
+        for command in later:
+            await run_command(seat.session, command)
+        if later:
+            await self._tell_options(seat)
 
     async def _approve(self, seat: Seat, call: ToolCall, spec: Spec) -> bool | Literal["always"]:
         options = [
@@ -212,6 +224,11 @@ class Agent:
     async def _tell(self, session_id: str, update: Any) -> None:
         assert self._editor is not None
         await self._editor.session_update(session_id=session_id, update=update)
+
+    async def _tell_options(self, seat: Seat) -> None:
+        options = config_options(seat.session)
+        update = schema.ConfigOptionUpdate(session_update="config_option_update", config_options=options)
+        await self._tell(seat.id, update)
 
     async def _tell_usage(self, seat: Seat) -> None:
         effective = await seat.session.effective()
@@ -321,5 +338,5 @@ async def run_acp(options: Options) -> int:
     try:
         await acp.run_agent(cast(Any, agent))
     finally:
-        await asyncio.shield(agent.aclose())
+        await finished(agent.aclose())
     return 0

@@ -9,6 +9,7 @@ from thinkwire.errors import ThinkwireError
 from thinkwire.session import Session
 from thinkwire.session.commands import (
     Action,
+    After,
     Begin,
     Candidate,
     Choose,
@@ -19,7 +20,7 @@ from thinkwire.session.commands import (
     Quit,
     Retry,
 )
-from thinkwire.terminal.files import exported, shown
+from thinkwire.terminal.files import exported, shown_to_choose
 from thinkwire.terminal.picker import Picker, among
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ async def act(chatting: Chatting, action: Action) -> None:
             await chatting.say(line, failed=not done)
         case Look(theme=theme):
             chatting.app.theme = theme
+        case After(command=command):
+            chatting.later.append(command)
         case Quit():
             chatting.app.exit(0)
 
@@ -65,7 +68,7 @@ async def _go_on(chatting: Chatting, words: str) -> None:
     if isinstance(found, Session):
         await chatting.show_session()
     elif not found:
-        told = f"Nothing was found for {words!r}." if words else "There is no earlier conversation yet."
+        told = f"No other conversation has {words!r}." if words else "There is no earlier conversation yet."
         await chatting.say(told)
     else:
         _pick_conversation(chatting, words)
@@ -73,7 +76,8 @@ async def _go_on(chatting: Chatting, words: str) -> None:
 
 def _pick_conversation(chatting: Chatting, words: str) -> None:
     async def find(typed: str) -> Sequence[Candidate]:
-        return [Candidate(earlier.id, shown(earlier)) for earlier in await chatting.desk.find(typed or words)]
+        found = await chatting.desk.find(typed or words)
+        return [Candidate(earlier.id, shown_to_choose(earlier)) for earlier in found]
 
     def chosen(conversation_id: str | None) -> None:
         if conversation_id is not None:

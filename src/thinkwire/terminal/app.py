@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.widgets import Footer
 
@@ -59,7 +60,17 @@ class Chat(App[int]):
         self.chatting: Chatting | None = None
         self.ready = asyncio.Event()
         """Set when the desk is there and messages can be sent."""
+        self.alone = False
+        """Whether nothing else runs in this process."""
         self._left_at = -LEAVE_WITHIN
+
+    def get_driver_class(self) -> type[Driver]:
+        usual = super().get_driver_class()
+        if usual.__name__ != "LinuxDriver":
+            return usual
+        from thinkwire.terminal.driver import Steady
+
+        return Steady
 
     def compose(self) -> ComposeResult:
         yield self.talk
@@ -83,6 +94,11 @@ class Chat(App[int]):
             return
         self.prompt.complete = self.chatting.complete
         self.run_worker(self.chatting.begin(), group="begin")
+
+    async def put_away(self) -> None:
+        """Whatever goes on is interrupted, and everything that was said is kept."""
+        if self.chatting is not None:
+            await self.chatting.aclose()
 
     async def on_prompt_sent(self, event: Prompt.Sent) -> None:
         if self.chatting is not None and self.ready.is_set():
@@ -151,9 +167,23 @@ class Chat(App[int]):
 async def run_chat(desk: Callable[[], Desk], *, theme: str | None = None, mouse: bool = True) -> int:
     """The exit code. Everything that was said is kept when this returns."""
     app = Chat(desk, theme=theme)
+    app.alone = True
+    shown = asyncio.ensure_future(app.run_async(mouse=mouse))
     try:
-        await app.run_async(mouse=mouse)
+        await asyncio.shield(shown)
         return app.return_code or 0
+    except asyncio.CancelledError:
+        app.exit()
+        raise
     finally:
-        if app.chatting is not None:
-            await asyncio.shield(app.chatting.aclose())
+        from thinkwire.store.finishing import finished
+
+        await finished(_left(app, shown))
+
+
+async def _left(app: Chat, shown: Awaitable[Any]) -> None:
+    """The terminal is as it was, and everything is put away."""
+    try:
+        await shown
+    finally:
+        await app.put_away()

@@ -14,6 +14,7 @@ from thinkwire.prices import price_of
 from thinkwire.session import Run, Session
 from thinkwire.session.commands import (
     COMMANDS,
+    THEME,
     Candidate,
     Completion,
     complete,
@@ -54,6 +55,8 @@ class Chatting:
         self._talk = app.talk
         self._notes: set[tuple[str, str]] = set()
         """What was said beside the conversation and need not be said again."""
+        self.later: list[str] = []
+        """Commands that count once the model has answered."""
         self._last: tuple[Usage | None, float | None] | None = None
         self._working = False
         self._unanswered = False
@@ -90,9 +93,10 @@ class Chatting:
                 await self.say(line, failed=True)
         except ThinkwireError as error:
             await self.say(f"✗ {error}", failed=True)
+        await self.refresh_status()
         if self.desk.lacks_key is not None:
             await self._offer_simulators()
-        await self.refresh_status()
+            await self.refresh_status()
         self.app.ready.set()
 
     async def _offer_simulators(self) -> None:
@@ -109,9 +113,13 @@ class Chatting:
     async def show_session(self) -> None:
         """Another conversation lies on the desk."""
         self._notes.clear()
-        self._last = None
-        self._unanswered = False
-        await retell(self._talk, await self.session.keeper.path(self.session.conversation_id))
+        path = await self.session.keeper.path(self.session.conversation_id)
+        self._last = standing.last_turn(path)
+        self._unanswered = bool(path) and (path[-1].role == "user" or path[-1].status != "complete")
+        await retell(self._talk, path)
+        if self._unanswered:
+            await self.say("F5 asks again.")
+        self.app.refresh_bindings()
         await self.refresh_status()
 
     # What is typed
@@ -204,6 +212,9 @@ class Chatting:
             await self._settle()
         self.app.refresh_bindings()
         await self.refresh_status()
+        later, self.later = self.later, []
+        for command in later:
+            await self.command(command)
 
     async def _settle(self) -> None:
         try:
@@ -221,6 +232,8 @@ class Chatting:
         facts = self.session.plan().facts
         if facts is not None:
             price_of(facts, datetime.datetime.now(datetime.UTC).date())
+        if self.app.alone:
+            self._talk.keep_still()
 
     async def _approve(self, call: ToolCall, spec: Spec) -> bool | Literal["always"]:
         answer: bool | Literal["always"] = await self._ask(approval(call, spec))
@@ -282,6 +295,7 @@ class Chatting:
 
     async def refresh_status(self) -> None:
         self._talk.show_thinking(thinking_shown(self.session.settings))
+        self.app.theme = self.session.settings.get(THEME) or self.app.theme
         usage, cost = self._last or (None, None)
         asked = self._last is not None
         self.app.status.show(await standing.of(self.session, turn=usage, turn_cost=cost, asked=asked))

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 _TITLE = 60
 _MOST = 50
-_UNSAFE = "tools."
-"""Settings that a conversation does not bring back: what may run is decided anew."""
+_PATIENCE = 8.0
+"""Seconds to wait in silence for a provider that is busy; more is shown, and the user decides."""
+_NOT_BROUGHT_BACK = ("tools.", "terminal.")
+"""Settings that a conversation does not bring back: what may run is decided anew, and so are looks."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +52,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     going_on: str | None = None
     """A conversation's id, or empty for the newest one."""
     hide_thinking: bool = False
+    theme: str | None = None
 
     def session_values(self) -> dict[str, Any]:
         """What was asked for on the command line, as settings of the session."""
@@ -60,6 +63,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             "system": self.system,
             "tools.approve": "allow" if self.yes else None,
             "reasoning.includeInResponse": False if self.hide_thinking else None,
+            "terminal.theme": self.theme,
         }
         values = {key: value for key, value in given.items() if value is not None}
         return parse_assignments(self.settings) | values
@@ -166,7 +170,7 @@ class Desk:
             return [_earlier(row) for row in rows if row.id != self.session.conversation_id]
         found: dict[str, Earlier] = {}
         for hit in await store.search(words, limit=_MOST, thinking=True):
-            if hit.conversation_id not in found:
+            if hit.conversation_id not in (*found, self.session.conversation_id):
                 row = await store.conversation(hit.conversation_id)
                 found[row.id] = _earlier(row, hit.snippet)
         return list(found.values())
@@ -180,7 +184,8 @@ class Desk:
             return
         store = await self._opened()
         mine = session.settings.layer("session").values
-        values = {key: value for key, value in mine.items() if key != "model" and not key.startswith(_UNSAFE)}
+        values = {key: value for key, value in mine.items() if not key.startswith(_NOT_BROUGHT_BACK)}
+        values.pop("model", None)
         await store.update(session.conversation_id, model=session.model, settings=values)
         if session.conversation_id not in self._known:
             self._known.add(session.conversation_id)
@@ -249,6 +254,7 @@ class Desk:
             toolbox=self.toolbox,
             ask=self._ask,
             pricing=price_of,
+            patience=_PATIENCE,
         )
 
     async def _opened(self) -> Store:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from thinkwire.session.words import one_line
 from thinkwire.terminal.desk import Earlier
+
+_WHEN = len("16 Nov 12:50  ")
 
 
 def shown(earlier: Earlier) -> str:
     """An earlier conversation in one line."""
     when = time.strftime("%d %b %H:%M", time.localtime(earlier.when))
     return f"{when}  {earlier.title}  · {earlier.model}"
+
+
+def shown_to_choose(earlier: Earlier) -> str:
+    """An earlier conversation in two lines: when and what it was; who answered, and the words looked for."""
+    first, _, model = shown(earlier).rpartition("  · ")
+    return f"{first}\n{' ' * _WHEN}{' · '.join(filter(None, [model, one_line(earlier.words)]))}"
 
 
 def exported(folder: Path, name: str, data: bytes) -> tuple[bool, str]:

@@ -6,6 +6,8 @@ import os
 
 from textual.theme import Theme
 
+from thinkwire.folders import config_folder
+
 DARK = Theme(
     name="dark",
     primary="#8fb3e8",
@@ -48,6 +50,7 @@ HIGH_CONTRAST = Theme(
     panel="#1c1c1c",
     dark=True,
     text_alpha=1.0,
+    variables={"text-muted": "#e0e0e0", "text-disabled": "#c0c0c0"},
 )
 ALL = {theme.name: theme for theme in (DARK, LIGHT, HIGH_CONTRAST)}
 
@@ -55,9 +58,25 @@ _LIGHT_BACKGROUNDS = ("7", "15")
 
 
 def usual_theme() -> str:
-    """What $THINKWIRE_THEME says, else what the terminal tells about its background, else dark."""
-    named = os.environ.get("THINKWIRE_THEME", "")
-    if named in ALL:
+    """What the user's file says, else what the terminal tells about its background, else dark."""
+    if (named := _remembered()) in ALL:
         return named
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT.name if background in _LIGHT_BACKGROUNDS else DARK.name
+
+
+def _remembered() -> str:
+    """The theme in the user's file. The first frame cannot wait until all settings are loaded and checked."""
+    try:
+        text = (config_folder() / "config.toml").read_text("utf-8")
+    except (OSError, UnicodeError):
+        return ""
+    if "theme" not in text:
+        return ""
+    import tomllib
+
+    try:
+        table = tomllib.loads(text).get("terminal")
+    except tomllib.TOMLDecodeError:
+        return ""
+    return str(table.get("theme")) if isinstance(table, dict) else ""

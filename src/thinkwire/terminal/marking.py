@@ -1,8 +1,8 @@
-"""Markdown as lines of a width. One widget shows many blocks of it; that is what keeps long answers quick."""
+"""Markdown as lines of a width."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from markdown_it import MarkdownIt
@@ -10,6 +10,8 @@ from markdown_it.tree import SyntaxTreeNode as Node
 from textual.content import Content, Span
 from textual.highlight import highlight
 from textual.style import Style
+
+from thinkwire.terminal.cutting import Seam
 
 Lines = list[Content]
 
@@ -20,9 +22,55 @@ _BULLETS = "•◦▪"
 _SAFE_LINKS = ("https://", "http://", "mailto:")
 
 
+Over = Content | tuple[int, ...] | None
+"""What a piece takes over from the one before: the line that goes on, or the columns of its table."""
+
+
 def laid_out(source: str, width: int) -> Content:
     """The text at a width; no line is longer."""
-    return Content("\n").join(_blocks(_parsed(source).children, max(width, _NARROWEST)))
+    return Content("\n").join(lay(source, width)[0])
+
+
+def lay(source: str, width: int, *, over: Over = None, seam: Seam = "") -> tuple[Lines, Over]:
+    """The lines of a piece, and what it hands over to the next one at its seam."""
+    tree = _parsed(source)
+    lines, handed = _laid(tree.children, max(width, _NARROWEST), over, seam)
+    _take_apart(tree)
+    if isinstance(handed, Content) and source[-1:].isspace():
+        handed += " "
+    return lines, handed
+
+
+def _laid(nodes: Sequence[Node], width: int, over: Over, seam: Seam) -> tuple[Lines, Over]:
+    lines: Lines = []
+    if over is not None and nodes:
+        lines, nodes = _went_on(nodes[0], width, over), nodes[1:]
+    elif isinstance(over, Content):
+        lines = [over]
+    rest = _blocks(nodes, width)
+    lines += [Content(""), *rest] if lines and rest else rest
+    if seam == "line" and lines:
+        last = lines.pop()
+        return lines, last
+    if seam == "columns":
+        return lines, _columns(_rows(nodes[-1]), width) if nodes and nodes[-1].type == "table" else over
+    return lines, None
+
+
+def _take_apart(node: Node) -> None:
+    """Parents and children hold each other; apart, they go at once and not when garbage is collected."""
+    for child in node.children:
+        _take_apart(child)
+    node.children = []
+
+
+def _went_on(node: Node, width: int, over: Content | tuple[int, ...]) -> Lines:
+    """The block that goes on from the piece before."""
+    if isinstance(over, tuple):
+        return _table(node, width, over) if node.type == "table" else _block(node, width, 0)
+    if node.type == "paragraph":
+        return _wrapped(over + _inline(node), width)
+    return [over, *_block(node, width, 0)]
 
 
 def _parsed(source: str) -> Node:
@@ -97,26 +145,40 @@ def _code(code: str, language: str, width: int) -> Lines:
     return lines
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def _highlighted(code: str, language: str) -> tuple[Content, ...]:
     return tuple(highlight(code, language=language).split("\n", allow_blank=True))
 
 
-def _table(node: Node, width: int) -> Lines:
+def _rows(node: Node) -> list[list[Content]]:
+    """The cells of a table; every row has as many."""
     rows = [[_inline(cell) for cell in row.children] for part in node.children for row in part.children]
     columns = max(map(len, rows), default=0)
-    rows = [row + [Content("")] * (columns - len(row)) for row in rows]
-    widths = _fitted([max(row[at].cell_length for row in rows) for at in range(columns)], width)
-    lines: Lines = []
-    for number, row in enumerate(rows):
-        cells = [_wrapped(cell, space) or [Content("")] for cell, space in zip(row, widths, strict=True)]
-        for at in range(max(map(len, cells))):
-            parts = [_cell(cell, at, space) for cell, space in zip(cells, widths, strict=True)]
-            line = Content(" │ ").join(parts)
-            lines.append(line.stylize("bold") if number == 0 else line)
-        if number == 0:
-            lines.append(Content.styled("─┼─".join("─" * space for space in widths), "dim"))
-    return lines
+    return [row + [Content("")] * (columns - len(row)) for row in rows]
+
+
+def _columns(rows: list[list[Content]], width: int) -> tuple[int, ...]:
+    """How wide each is."""
+    return _fitted([max(cell.cell_length for cell in column) for column in zip(*rows, strict=True)], width)
+
+
+def _table(node: Node, width: int, columns: tuple[int, ...] | None = None) -> Lines:
+    """With columns it goes on from a table that had them: the head was shown there."""
+    rows = _rows(node)
+    if columns is None:
+        columns = _columns(rows, width)
+        rule = Content.styled("─┼─".join("─" * space for space in columns), "dim")
+        head = [line.stylize("bold") for line in _row(rows[0], columns)]
+        return [*head, rule, *(line for row in rows[1:] for line in _row(row, columns))]
+    return [line for row in rows[1:] for line in _row(row, columns)]
+
+
+def _row(row: list[Content], columns: tuple[int, ...]) -> Lines:
+    cells = [_wrapped(cell, space) or [Content("")] for cell, space in zip(row, columns, strict=False)]
+    return [
+        Content(" │ ").join(_cell(cell, at, space) for cell, space in zip(cells, columns, strict=False))
+        for at in range(max(map(len, cells)))
+    ]
 
 
 def _cell(lines: Lines, at: int, width: int) -> Content:
@@ -124,14 +186,14 @@ def _cell(lines: Lines, at: int, width: int) -> Content:
     return line.extend_right(max(0, width - line.cell_length))
 
 
-def _fitted(wanted: list[int], width: int) -> list[int]:
+def _fitted(wanted: list[int], width: int) -> tuple[int, ...]:
     """Column widths: the widest give way until the table fits, as far as it can."""
     widths = [max(1, space) for space in wanted]
     room = width - 3 * (len(widths) - 1)
     while sum(widths) > room and max(widths) > _NARROWEST:
         at = widths.index(max(widths))
         widths[at] = max(_NARROWEST, widths[at] - max(1, (sum(widths) - room) // len(widths)))
-    return widths
+    return tuple(widths)
 
 
 def _inline(node: Node) -> Content:

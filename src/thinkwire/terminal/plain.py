@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from contextlib import nullcontext
 from typing import Literal, TextIO
 
 from thinkwire.errors import ThinkwireError
 from thinkwire.events import BlockGrew, BlockStarted, Finished, Noted, Started
 from thinkwire.messages import Text, Thinking, ToolCall, ToolResult
-from thinkwire.session import Compacted, Happening, Remark, Session, ToolEnded, ToolStarted, TurnEnded
+from thinkwire.session import Compacted, Happening, Remark, Run, Session, ToolEnded, ToolStarted, TurnEnded
 from thinkwire.session.commands import (
     Action,
     Begin,
@@ -36,30 +37,15 @@ from thinkwire.session.words import (
     what_to_do,
 )
 from thinkwire.settings import thinking_shown
+from thinkwire.store.finishing import finished
 from thinkwire.terminal.changes import change_of, subject_of
 from thinkwire.terminal.desk import Desk, Earlier
 from thinkwire.terminal.files import exported, shown
+from thinkwire.terminal.interrupts import taking_interrupts
+from thinkwire.terminal.lines import Lines
 from thinkwire.terminal.mentions import attachments
 
 _LISTED = 20
-
-
-class Lines:
-    """Lines from standard input, read aside, so that an answer can go on meanwhile."""
-
-    def __init__(self, source: TextIO) -> None:
-        self._source = source
-
-    async def next(self) -> str | None:
-        """The next line; None at the end. A line that ends with a backslash goes on."""
-        line = await asyncio.to_thread(self._source.readline)
-        if not line:
-            return None
-        text = line.rstrip("\r\n")
-        if text.endswith("\\"):
-            more = await self.next()
-            return text[:-1] + "\n" + (more or "")
-        return text
 
 
 class Page:
@@ -108,7 +94,7 @@ class Plain:
 
     def __init__(self, desk: Desk, source: TextIO, out: TextIO) -> None:
         self._desk = desk
-        self._lines = Lines(source)
+        self._lines = Lines(source.fileno())
         self._page = Page(out)
         self._asks = source.isatty()
         self._found: list[Earlier] = []
@@ -198,14 +184,27 @@ class Plain:
     async def _say(self, text: str | None) -> None:
         try:
             blocks = attachments(text, self._desk.options.folder) if text else []
-            async for happening in self.session.send(text, blocks):
-                self._show(happening)
+            await self._follow(self.session.start(text, blocks))
             await self._desk.settle()
         except ThinkwireError as error:
             self._code = 1
             self._page.line(f"✗ {error}")
         if self._desk.trouble is not None:
             self._page.line(f"This conversation is not kept: {self._desk.trouble}")
+
+    async def _follow(self, run: Run) -> None:
+        """Shows a run. Where somebody types, Ctrl+C stops it and the chat goes on."""
+        stopping: list[asyncio.Task[None]] = []
+
+        def stop() -> None:
+            stopping.append(asyncio.ensure_future(run.interrupt()))
+
+        try:
+            with taking_interrupts(stop) if self._asks else nullcontext():
+                async for happening in run.follow():
+                    self._show(happening)
+        finally:
+            await finished(run.interrupt())
 
     def _show(self, happening: Happening) -> None:
         match happening:
@@ -244,6 +243,8 @@ class Plain:
             self._page.line(f"  {what_to_do(ended.failure)} /retry asks again.")
         elif ended.ending == "lost":
             self._page.line("✗ The model thought and gave no answer. /retry asks again.")
+        elif ended.ending == "interrupted":
+            self._page.line("✗ Interrupted. What arrived is kept; /retry asks again.")
         self._page.line(f"({tokens(ended.usage)} tokens)")
 
     async def _approve(self, call: ToolCall, spec: Spec) -> bool | Literal["always"]:
@@ -283,4 +284,4 @@ async def run_plain(desk: Desk) -> int:
             raise desk.lacks_key
         return await Plain(desk, sys.stdin, sys.stdout).chat()
     finally:
-        await desk.aclose()
+        await finished(desk.aclose())

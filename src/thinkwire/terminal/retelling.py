@@ -11,7 +11,7 @@ from thinkwire.store.rows import Kept
 from thinkwire.terminal.prose import Prose
 from thinkwire.terminal.said import Said, is_said
 from thinkwire.terminal.talk import Talk
-from thinkwire.terminal.telling import UNREADABLE
+from thinkwire.terminal.telling import PARTLY, UNREADABLE
 from thinkwire.terminal.thought import Thought
 from thinkwire.terminal.toolcard import ToolCard
 
@@ -22,19 +22,24 @@ MOST = 60
 async def retell(talk: Talk, path: Sequence[Kept]) -> None:
     """The newest messages, as they looked when they came."""
     shown = path[-MOST:]
-    await talk.empty(earlier=len(path) - len(shown))
-    cards: dict[str, ToolCard] = {}
-    for kept in shown:
-        if kept.kind == "summary":
-            await talk.say("Earlier turns are given as a summary from here on.", kind="note")
-        elif kept.role == "assistant":
-            await _answer(talk, kept, cards)
-        elif is_said(kept.turn):
-            await talk.put(Said(kept.turn))
-        else:
-            for block in kept.turn.blocks:
-                if isinstance(block, ToolResult) and block.call_id in cards:
-                    cards[block.call_id].show_result(block)
+    with talk.app.batch_update():
+        await talk.empty(earlier=len(path) - len(shown))
+        cards: dict[str, ToolCard] = {}
+        for kept in shown:
+            await _message(talk, kept, cards)
+
+
+async def _message(talk: Talk, kept: Kept, cards: dict[str, ToolCard]) -> None:
+    if kept.kind == "summary":
+        await talk.say("Earlier turns are given as a summary from here on.", kind="note")
+    elif kept.role == "assistant":
+        await _answer(talk, kept, cards)
+    elif is_said(kept.turn):
+        await talk.put(Said(kept.turn))
+    else:
+        for block in kept.turn.blocks:
+            if isinstance(block, ToolResult) and block.call_id in cards:
+                cards[block.call_id].show_result(block)
 
 
 async def _answer(talk: Talk, kept: Kept, cards: dict[str, ToolCard]) -> None:
@@ -70,6 +75,8 @@ async def _thought(talk: Talk, blocks: list[Thinking]) -> list[Thought]:
     thought.close()
     if text:
         await thought.add(text)
+        if any(block.form == "redacted" and not block.text for block in blocks):
+            thought.remark(PARTLY)
     elif sealed is not None:
         thought.remark(UNREADABLE.get(sealed.form, UNREADABLE["hidden"]))
     return [thought]

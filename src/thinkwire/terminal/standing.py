@@ -8,6 +8,8 @@ from thinkwire.session import Session
 from thinkwire.session.commands import level_shown
 from thinkwire.session.commands.looking import answers_of, total_cost
 from thinkwire.settings import thinking_shown
+from thinkwire.store.rows import Kept
+from thinkwire.terminal.said import is_said
 from thinkwire.terminal.status import Standing
 from thinkwire.usage import Usage, added
 
@@ -36,6 +38,13 @@ async def of(session: Session, *, turn: Usage | None, turn_cost: float | None, a
         total=usage.total if usage else None,
         total_cost=total_cost(answers),
     )
+
+
+def last_turn(path: list[Kept]) -> tuple[Usage | None, float | None] | None:
+    """What the last turn of a stored conversation took; None when nothing was answered yet."""
+    said = max((at for at, kept in enumerate(path) if is_said(kept.turn)), default=0)
+    answers = answers_of(path[said:])
+    return (added(kept.usage for kept in answers), total_cost(answers)) if answers else None
 
 
 def level(session: Session) -> str:

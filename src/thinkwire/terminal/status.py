@@ -30,8 +30,8 @@ class Status(Static):
     """Two lines: the next request above, what the last ones took below."""
 
     def __init__(self) -> None:
-        super().__init__("", markup=False)
-        self._standing = Standing()
+        super().__init__("starting…", markup=False)
+        self._standing: Standing | None = None
 
     def on_resize(self) -> None:
         self._draw()
@@ -41,7 +41,8 @@ class Status(Static):
         self._draw()
 
     def _draw(self) -> None:
-        self.update("\n".join(lines_of(self._standing, self.size.width or 80)), layout=False)
+        if self._standing is not None:
+            self.update("\n".join(lines_of(self._standing, self.size.width or 80)), layout=False)
 
 
 def lines_of(standing: Standing, width: int) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections import deque
 
 from textual.widget import Widget
 
@@ -31,13 +32,18 @@ from thinkwire.usage import Usage
 
 BEAT = 0.1
 """Seconds between two drawings; more when drawing itself takes long."""
-ROOM = 3_000
-"""Characters that are added in one drawing."""
+SLOWEST = 0.6
+"""Seconds between two drawings, however long they take."""
+IDLE = 2.5
+"""How much longer than drawing the rest between two drawings is: keys are dealt with meanwhile."""
+ROOM = 50_000
+"""Characters that are added in one drawing. Most of them are not drawn: only the last ones are seen."""
 UNREADABLE = {
     "redacted": "redacted by the provider",
     "hidden": "sealed: only the provider can read it",
 }
 NOT_SHOWN = "not shown by the provider"
+PARTLY = "part of it redacted by the provider"
 
 
 class Teller:
@@ -48,7 +54,7 @@ class Teller:
         self._activity = activity
         self._said = said
         """Notes that were shown already: code and message."""
-        self._pending: list[Happening] = []
+        self._pending: deque[Happening] = deque()
         self._answer = Answering(talk, activity)
         self._cards: dict[str, ToolCard] = self._answer.cards
         self._drawing = asyncio.Lock()
@@ -56,11 +62,7 @@ class Teller:
         self.ended: TurnEnded | None = None
 
     def tell(self, happening: Happening) -> None:
-        last = self._pending[-1] if self._pending else None
-        if type(happening) is BlockGrew and type(last) is BlockGrew and _may_join(last, happening):
-            self._pending[-1] = BlockGrew(last.index, last.text + happening.text)
-        else:
-            self._pending.append(happening)
+        self._pending.append(happening)
 
     async def close(self) -> None:
         """Everything that was told is on the screen."""
@@ -73,22 +75,37 @@ class Teller:
         self._answer.tick()
 
     async def _draw_on(self) -> None:
-        took = 0.0
+        rest = BEAT
         while True:
-            await asyncio.sleep(max(BEAT, took * 2))
+            await asyncio.sleep(rest)
             began = time.monotonic()
             await asyncio.shield(self.draw())
-            took = time.monotonic() - began
+            await self._talk.painted(within=SLOWEST)
+            rest = min(max(BEAT, IDLE * (time.monotonic() - began)), SLOWEST)
 
     async def draw(self) -> None:
         """Shows what was told, but not more at once than is drawn in a moment."""
         async with self._drawing:
             room = ROOM
             while self._pending and room > 0:
-                happening = self._pending.pop(0)
+                happening = self._next(room)
                 await self._show(happening)
                 room -= len(happening.text) if type(happening) is BlockGrew else 50
             self._answer.tick()
+
+    def _next(self, room: int) -> Happening:
+        """What happened first; growth that belongs together is one."""
+        first = self._pending.popleft()
+        if type(first) is not BlockGrew:
+            return first
+        texts = [first.text]
+        while self._pending and (room := room - len(texts[-1])) > 0:
+            more = self._pending[0]
+            if type(more) is not BlockGrew or more.index != first.index:
+                break
+            self._pending.popleft()
+            texts.append(more.text)
+        return BlockGrew(first.index, "".join(texts))
 
     async def _show(self, happening: Happening) -> None:
         match happening:
@@ -127,10 +144,6 @@ class Teller:
             await self._talk.say("✗ The model thought and gave no answer.", "  F5 asks again.", kind="error")
         elif ended.ending == "interrupted":
             await self._talk.say("✗ Interrupted. What arrived is kept; F5 asks again.")
-
-
-def _may_join(last: BlockGrew, more: BlockGrew) -> bool:
-    return last.index == more.index and len(last.text) < ROOM
 
 
 class Answering:
@@ -223,7 +236,7 @@ class Answering:
             if index not in self._texts:
                 self._texts[index] = Prose(classes="answer")
                 await self._put(self._texts[index])
-            await self._texts[index].add(text)
+            self._texts[index].add(text)
 
     async def _think(self) -> Thought:
         self._thought = thought = Thought(began=self._since if self._first is None else time.monotonic())
@@ -233,7 +246,11 @@ class Answering:
     async def _block_ended(self, index: int) -> None:
         """Thinking that nobody can read leaves one line; without a seal it leaves none."""
         block = self._blocks.get(index)
-        if not isinstance(block, Thinking) or self._thought is not None or block.text:
+        if not isinstance(block, Thinking) or block.text:
+            return
+        if self._thought is not None:
+            if block.form == "redacted":
+                self._thought.remark(PARTLY)
             return
         sealed = index in self._sealed or block.seal is not None
         if sealed and (self._last is None or self._last.ended):

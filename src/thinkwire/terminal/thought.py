@@ -39,7 +39,7 @@ class Thought(Vertical):
         if self._prose is None:
             self._prose = Prose()
             await self.mount(self._prose)
-        await self._prose.add(text)
+        self._prose.add(text)
 
     async def part(self) -> None:
         """A new paragraph: what comes is another block of the same stretch."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from rich.text import Text as Styled
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import Static
 
 from thinkwire.messages import Text, ToolCall, ToolResult
-from thinkwire.session.words import duration, printable
+from thinkwire.session.words import duration, printable, unmistakable
 from thinkwire.terminal.changes import Change, change_of, subject_of
 
 RESULT_LINES = 6
 DIFF_LINES = 40
-_MARKS = {"+": "green", "-": "red", "@": "cyan"}
+_MARKS = {"+": "$success", "-": "$error", "@": "$secondary"}
 
 
 class ToolCard(Vertical):
@@ -42,7 +42,7 @@ class ToolCard(Vertical):
         change = change_of(call)
         self._diff.display = change is not None
         if change is not None:
-            self._diff.update(coloured(change))
+            self._diff.update(coloured(change, DIFF_LINES))
         self._result.display = False
         self._draw()
 
@@ -69,12 +69,9 @@ class ToolCard(Vertical):
         self._heading.update(f"{self._state} {self._call.name} {subject_of(self._call)}{self._tail}")
 
 
-def coloured(change: Change) -> Styled:
-    """A diff in colours; what is too long is cut and said."""
-    styled = Styled()
-    for line in change.lines[:DIFF_LINES]:
-        styled.append(printable(line) + "\n", style=_MARKS.get(line[:1], ""))
-    if len(change.lines) > DIFF_LINES:
-        styled.append(f"… {len(change.lines) - DIFF_LINES:,} more lines (Ctrl+O)\n", style="dim")
-    styled.rstrip()
-    return styled
+def coloured(change: Change, most: int | None = None) -> Content:
+    """A diff in the colours of the theme; with a limit, what is longer is cut and said."""
+    lines = [Content.styled(unmistakable(line), _MARKS.get(line[:1], "")) for line in change.lines[:most]]
+    if most is not None and len(change.lines) > most:
+        lines.append(Content.styled(f"… {len(change.lines) - most:,} more lines (Ctrl+O)", "dim"))
+    return Content("\n").join(lines)

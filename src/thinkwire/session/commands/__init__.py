@@ -3,6 +3,7 @@
 from thinkwire.session.commands.completion import Completion, fuzzy
 from thinkwire.session.commands.reply import (
     Action,
+    After,
     Begin,
     Candidate,
     Choose,
@@ -16,13 +17,15 @@ from thinkwire.session.commands.reply import (
     Retry,
 )
 from thinkwire.session.commands.table import COMMANDS, complete, is_command, run_command
-from thinkwire.session.commands.talk import THEMES
+from thinkwire.session.commands.talk import THEME, THEMES
 from thinkwire.session.commands.thinking import level_shown, next_level, what_happens_to_thinking
 
 __all__ = [
     "COMMANDS",
+    "THEME",
     "THEMES",
     "Action",
+    "After",
     "Begin",
     "Candidate",
     "Choose",

@@ -154,4 +154,4 @@ async def tools(session: Session, rest: str) -> Reply:
 
 
 def _purpose(spec: Spec) -> str:
-    return one_line(spec.description or "", 60)
+    return one_line(spec.description or "", 50)

@@ -58,11 +58,17 @@ class Look(msgspec.Struct, frozen=True):
     theme: str
 
 
+class After(msgspec.Struct, frozen=True):
+    """A command to run again once the model has answered; until then it changes nothing."""
+
+    command: str
+
+
 class Quit(msgspec.Struct, frozen=True):
     """The end."""
 
 
-Action: TypeAlias = Begin | GoOn | Retry | Choose | Copy | Export | Look | Quit
+Action: TypeAlias = Begin | GoOn | Retry | Choose | Copy | Export | Look | After | Quit
 
 
 class Reply(msgspec.Struct, frozen=True):

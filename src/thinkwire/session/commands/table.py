@@ -10,8 +10,8 @@ from thinkwire.errors import ThinkwireError
 from thinkwire.reasoning.levels import LEVELS
 from thinkwire.session.commands import looking, setting, talk, thinking
 from thinkwire.session.commands.completion import Completion, fuzzy
-from thinkwire.session.commands.reply import Candidate, Command, Reply, lines
-from thinkwire.session.session import Session
+from thinkwire.session.commands.reply import After, Candidate, Command, Reply, lines
+from thinkwire.session.session import Busy, Session
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*|\??)(?:\s+(?P<rest>.*))?", re.DOTALL)
 _ALIASES = {
@@ -42,6 +42,8 @@ async def run_command(session: Session, text: str) -> Reply:
         )
     try:
         return await command.run(session, (found["rest"] or "").strip())
+    except Busy:
+        return lines("The model is answering; this counts from the next turn on.", action=After(text))
     except ThinkwireError as error:
         return Reply((str(error),), failed=True)
 
@@ -92,13 +94,10 @@ def _models(session: Session, rest: str) -> Iterable[Candidate]:
     if slash and (any(head in (item.text, item.text.partition("/")[2]) for item in known)):
         begun = any(level.startswith(tail.lower()) for level in LEVELS)
         if begun:
-            return [Candidate(f"{head}/{level}") for level in _levels_of(session, head)]
+            settings = session.settings.set("session", "model", head)
+            levels = thinking.levels(session, settings)
+            return [Candidate(f"{head}/{level.text}", level.detail) for level in levels]
     return known
-
-
-def _levels_of(session: Session, name: str) -> Iterable[str]:
-    settings = session.settings.set("session", "model", name)
-    return thinking.level_ring(session.plan(settings).facts)
 
 
 def _choices(*words: str) -> Iterable[Candidate]:
@@ -116,7 +115,7 @@ _TABLE = (
     Command(
         name="effort",
         usage="[LEVEL]",
-        help="How hard to think: none, minimal, low, med, high, xhigh, max, auto.",
+        help="How hard to think; without a level, choose.",
         run=thinking.effort,
         complete=lambda session, rest: thinking.levels(session),
     ),
@@ -151,7 +150,7 @@ _TABLE = (
     Command(name="context", help="What will be sent, by kind.", run=looking.context),
     Command(
         name="compact",
-        help="Sum up earlier turns now; they stay in the conversation.",
+        help="Sum up earlier turns now; they stay here.",
         run=talk.compact,
         while_answering=False,
     ),
@@ -170,7 +169,7 @@ _TABLE = (
     Command(
         name="export",
         usage="[FILE] [--thinking]",
-        help="Write the conversation to a file: .md, .json or .jsonl.",
+        help="Into a file: .md, .json or .jsonl.",
         run=talk.export,
         complete=lambda session, rest: _choices("--thinking"),
     ),

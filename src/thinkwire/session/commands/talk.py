@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import PurePath
 
+from thinkwire.config import change_file, user_file
+from thinkwire.errors import ConfigError
 from thinkwire.messages import Conversation
 from thinkwire.session.commands.reply import (
     Begin,
@@ -21,9 +23,11 @@ from thinkwire.session.commands.reply import (
     lines,
 )
 from thinkwire.session.session import Session
+from thinkwire.settings import KEYS
 from thinkwire.transcripts import archive_of, write_archives, write_markdown
 
-THEMES = ("dark", "light", "high-contrast")
+THEME = "terminal.theme"
+THEMES: tuple[str, ...] = KEYS[THEME].allowed
 _THINKING = "--thinking"
 
 
@@ -97,7 +101,12 @@ async def theme(session: Session, rest: str) -> Reply:
         return lines(action=Choose("/theme ", tuple(Candidate(name) for name in THEMES)))
     if rest not in THEMES:
         raise Misused(f"there is no theme {rest!r}; there are {', '.join(THEMES)}")
-    return lines(action=Look(rest))
+    session.set(THEME, rest)
+    try:
+        change_file(user_file(), THEME, rest)
+    except ConfigError as error:
+        return lines(f"Theme: {rest}, for now only: {error}", action=Look(rest))
+    return lines(f"Theme: {rest}, from now on ({user_file()})", action=Look(rest))
 
 
 async def quit(session: Session, rest: str) -> Reply:

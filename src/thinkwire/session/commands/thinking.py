@@ -18,7 +18,7 @@ from thinkwire.replay import Destination
 from thinkwire.replay.origin import readable, same_service
 from thinkwire.session.commands.reply import Candidate, Choose, Misused, Reply, lines
 from thinkwire.session.session import Session
-from thinkwire.settings import thinking_shown
+from thinkwire.settings import Settings, thinking_shown
 
 _BUDGET = "--thinking-budget"
 _SHOWN = {"show": True, "on": True, "hide": False, "off": False}
@@ -31,10 +31,12 @@ async def model(session: Session, rest: str) -> Reply:
         return Reply(tuple(now(session)), Choose("/model ", tuple(models(session))))
     turns = (await session.conversation()).turns
     before = _destination(session)
+    name = name or session.model
     try:
-        session.use_model(name or session.model)
+        session.plan(session.settings.set("session", "model", name))
     except ConfigError as error:
         raise ConfigError(f"{error}{_nearest(session, name)}") from None
+    session.use_model(name)
     if budget is not None:
         if parse_name(name).intent is None:
             session.unset("reasoning.effort")
@@ -152,15 +154,15 @@ def models(session: Session) -> Iterable[Candidate]:
         yield Candidate(f"{target.provider.name}/{target.model}", f"{target.provider.label}{missing}")
 
 
-def levels(session: Session) -> list[Candidate]:
-    """The levels of the model, each with what it comes to."""
-    return [Candidate(level, _comes_to(session, level)) for level in level_ring(session.plan().facts)]
+def levels(session: Session, settings: Settings | None = None) -> list[Candidate]:
+    """The levels of the model, or of the one in other settings, each with what it comes to."""
+    settings = settings or session.settings
+    ring = level_ring(session.plan(settings).facts)
+    return [Candidate(level, _comes_to(session, settings, level)) for level in ring]
 
 
-def _comes_to(session: Session, level: Level) -> str:
-    settings = session.settings.unset("session", "reasoning.maxTokens").set(
-        "session", "reasoning.effort", level
-    )
+def _comes_to(session: Session, settings: Settings, level: Level) -> str:
+    settings = settings.unset("session", "reasoning.maxTokens").set("session", "reasoning.effort", level)
     told = [line for line in feedback(session.plan(settings)) if "Thinking:" in line]
     return told[0].split("Thinking:")[1].strip() if told else ""
 
