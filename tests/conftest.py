@@ -46,6 +46,7 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
         "REDIS_URL",
         "STORE_KEY",
         "GATEWAY_KEY",
+        "WORKSPACE",
     ):
         monkeypatch.delenv(f"THINKWIRE_{name}", raising=False)
 

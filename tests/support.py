@@ -75,6 +75,7 @@ PARTS = {
     "redis": Part(lambda: _program("redis-server"), "make system-deps"),
     "node": Part(_node, "make setup"),
     "pages": Part(_pages, "make web"),
+    "systemd": Part(lambda: _program("systemd-analyze"), "make system-deps"),
     "tmux": Part(lambda: _program("tmux"), "make system-deps"),
     "recordings": Part(recordings_root, "set THINKWIRE_RECORDINGS"),
     "clients": Part(clients_root, "set THINKWIRE_CLIENTS, or make test-clients"),

@@ -20,6 +20,7 @@ class Process:
     """`python -m thinkwire.web.dev`, on simulators, on a port of its own."""
 
     def __init__(self, folder: Path, env: dict[str, str], *options: str) -> None:
+        self.env = env
         self._log = (folder / f"server-{os.urandom(3).hex()}.log").open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "thinkwire.web.dev", "--port", "0", *options],
@@ -56,7 +57,7 @@ def processes(count: int, folder: Path, env: dict[str, str]) -> Iterator[list[Pr
 async def browser_at(url: str, http: aiohttp.ClientSession) -> Browser:
     """One browser may be at several servers: they are one to it."""
     browser = Browser(url, http)
-    for _ in range(200):
+    for _ in range(600):
         try:
             await browser.get("/api/me")
             return browser

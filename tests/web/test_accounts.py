@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.web.webs import Browser, Served, frames
+from tests.web.webs import Browser, Served, all_bases, frames, web_app
+from thinkwire.sim.fixture import Running
+from thinkwire.web.call import Operation
 from thinkwire.web.guard import HEADERS, digest
+from thinkwire.web.routes import OPERATIONS
 
 pytestmark = pytest.mark.anyio
 
@@ -149,20 +155,47 @@ async def streaming(browser: Browser) -> Any:
     return talk, browser.request("POST", f"{talk}/chat", said)
 
 
-async def test_who_is_signed_out_reads_no_further(guarded: Served) -> None:
+async def new_password(guarded: Served, user_id: str, browser: Browser) -> None:
+    await guarded.store.set_password(user_id, "another")
+
+
+async def signing_out(guarded: Served, user_id: str, browser: Browser) -> None:
+    await browser.post("/api/logout")
+
+
+async def removal(guarded: Served, user_id: str, browser: Browser) -> None:
+    await guarded.store.remove_user(user_id)
+
+
+STREAMS = [operation for operation in OPERATIONS if operation.media == ("text/event-stream",)]
+
+
+@pytest.mark.parametrize("out", [new_password, signing_out, removal])
+@pytest.mark.parametrize("operation", STREAMS, ids=lambda operation: operation.path)
+async def test_who_is_signed_out_reads_no_further(
+    guarded: Served, operation: Operation, out: Callable[..., Awaitable[None]]
+) -> None:
     browser = await guarded.account("ada")
+    user_id = (await browser.get("/api/me"))["user"]["id"]
     talk, request = await streaming(browser)
-    async with request as reply:
-        stream = frames(reply)
+    async with AsyncExitStack() as stack:
+        stream = frames(await stack.enter_async_context(request))
+        await anext(stream)
+        if operation.method == "GET":
+            address = operation.path.replace("{id}", talk.rpartition("/")[2])
+            stream = frames(await stack.enter_async_context(browser.request("GET", address)))
         while (await anext(stream))[1]["type"] != "reasoning-delta":
             pass
-        me = await browser.get("/api/me")
-        await guarded.store.set_password(me["user"]["id"], "another")
+        await out(guarded, user_id, browser)
         with pytest.raises(EOFError):
-            await asyncio.wait_for(all_of(stream), 5)
+            await asyncio.wait_for(all_of(stream), 10)
     following = await guarded.web.runs.find(talk.rpartition("/")[2])
     assert following is not None
     assert not following.over, "the answer itself goes on"
+
+
+def test_every_stream_is_one_of_those() -> None:
+    assert {operation.path.rpartition("/")[2] for operation in STREAMS} == {"chat", "stream"}
 
 
 async def test_a_removed_user_is_out_and_the_last_administrator_stays(guarded: Served) -> None:
@@ -178,6 +211,22 @@ async def test_a_removed_user_is_out_and_the_last_administrator_stays(guarded: S
     assert (await admin.ask("DELETE", f"/api/users/{users['bob']}?purge=true")).status == 200
     assert await guarded.store.conversations(users["bob"]) == []
     assert (await admin.ask("DELETE", f"/api/users/{users['bob']}")).status == 404
+
+
+async def test_with_accounts_everyone_has_a_folder_in_the_workspace_that_is_named(
+    simulator: Running, own_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bases = all_bases(simulator.url)
+    async with web_app(own_url, bases, None, auth=True) as served:
+        assert await (await served.account("ada")).get("/api/tools") == []
+    monkeypatch.setenv("THINKWIRE_WORKSPACE", str(tmp_path / "work"))
+    async with web_app(own_url, bases, None, auth=True) as served:
+        browser = await served.account("eve")
+        names = {tool["name"] for tool in await browser.get("/api/tools")}
+        assert "write_file" in names
+        assert "run_command" not in names
+        me = await browser.get("/api/me")
+        assert [folder.name for folder in (tmp_path / "work").iterdir()] == [me["user"]["id"]]
 
 
 async def test_short_passwords_and_empty_names_are_refused(guarded: Served) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.webs import MODEL, Browser, Served
+from tests.web.webs import MODEL, Browser, Served, folded
 from thinkwire.messages import Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.store import Kept
 from thinkwire.usage import Usage
@@ -59,6 +59,11 @@ async def test_an_agent_that_could_not_work_is_refused(
     [
         (MODEL, {"enabled": True, "level": "high"}, "will send adaptive, effort high; thinking summarised"),
         (
+            MODEL,
+            {"enabled": True, "level": "medium"},
+            "will send adaptive, effort medium; thinking summarised",
+        ),
+        (
             "claude-sonnet-4-5",
             {"enabled": True, "budget": 8000},
             "will send 8,000 tokens; thinking summarised",
@@ -83,6 +88,21 @@ async def test_the_plan_says_what_will_be_sent(
     plan = await browser.post("/api/plan", {"model": model, "thinking": thinking})
     assert plan["sentence"] == sentence
     assert plan["lines"]
+
+
+async def test_every_level_that_a_card_offers_can_be_had(browser: Browser) -> None:
+    (model,) = (await browser.get(f"/api/models?q={MODEL}&limit=1"))["models"]
+    assert "medium" in model["thinking"]["levels"]
+    for level in model["thinking"]["levels"]:
+        thinking = {"enabled": True, "level": level}
+        assert level in (await browser.post("/api/plan", {"model": MODEL, "thinking": thinking}))["sentence"]
+        agent = await browser.post("/api/agents", {"name": level, "model": MODEL, "thinking": thinking})
+        told = folded(
+            await browser.say(await browser.talk(agent_id=agent["id"]), "[[think:Hm.]] [[say:Yes.]]")
+        )
+        assert (told["metadata"]["status"], told["metadata"]["effective"]["effort"]) == ("complete", level)
+    wrong = {"model": MODEL, "thinking": {"enabled": True, "level": "gigantic"}}
+    assert (await browser.ask("POST", "/api/plan", wrong)).status == 400
 
 
 async def test_a_plan_for_a_model_that_cannot_be_off_has_a_note(browser: Browser) -> None:

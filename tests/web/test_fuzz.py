@@ -142,6 +142,10 @@ def test_no_request_breaks_the_server(server: Server, path: str, method: str, da
         assert error["advice"] in ("retry", "fix_request", "fix_key", "report")
     elif headers["content-type"] == "application/json":
         json.loads(raw)
+    if 200 <= status < 300 and status != 204:
+        media = headers.get_content_type()
+        promised = operation["responses"][str(status)]["content"]
+        assert media in promised or f"{media.partition('/')[0]}/*" in promised, (media, promised)
 
 
 def _address(server: Server, path: str, operation: Any, data: st.DataObject) -> str:

@@ -20,6 +20,7 @@ from thinkwire.store import open_store
 from thinkwire.store.opening import migrate
 from thinkwire.store.schema import NEWEST
 from thinkwire.web.board import Board
+from thinkwire.web.news import SharedNews
 from thinkwire.web.problems import Problem
 from thinkwire.web.shared import SharedRuns
 
@@ -136,6 +137,41 @@ async def test_ids_and_texts_that_no_database_can_hold(both: list[Browser]) -> N
     assert folded(told)["parts"][-1]["text"] == (await browser.messages(talk))[-1]["parts"][-1]["text"]
 
 
+async def test_words_are_found_whichever_process_kept_them(both: list[Browser]) -> None:
+    one, two = both
+    talk = await one.talk()
+    await one.say(talk, "[[think:Perpendicular.]] [[say:The quagga, naïve as ever.]]")
+    for words in ("quagga", "QUAGGA naïve", "quag"):
+        found = (await two.get("/api/conversations", params={"q": words}))["items"]
+        assert [item["id"] for item in found] == [talk.rpartition("/")[2]], words
+    assert (await two.get("/api/conversations", params={"q": "okapi"}))["items"] == []
+
+
+async def test_an_answer_whose_process_dies_is_gone_on_with_by_another(
+    both: list[Browser], pair: list[Process], tmp_path: Path
+) -> None:
+    """The third process asks for an approval and dies; the second goes on with the same message."""
+    _, two = both
+    third = Process(tmp_path, pair[0].env)
+    try:
+        talk, seen = await waiting(await browser_at(third.url, two.http))
+    finally:
+        third.kill()
+    assert await two.post(f"{talk}/stop") == {"stopped": True}
+    left = (await two.messages(talk))[-1]
+    assert left["metadata"]["status"] == "interrupted"
+    async with two.request("POST", f"{talk}/chat", {"message": None}) as reply:
+        assert reply.status == 200, await reply.text()
+        async for _, frame in frames(reply):
+            if frame["type"] == "data-approval" and frame["data"]["state"] == "asked":
+                await refuse(two, talk, [(0, frame)])
+    said, answer = await two.messages(talk)
+    assert (answer["id"], answer["metadata"]["status"]) == (left["id"], "complete")
+    assert [part["text"] for part in answer["parts"] if part["type"] == "text"] == ["And the answer."]
+    assert seen[0][1]["messageId"] == answer["id"]
+    assert said["role"] == "user"
+
+
 async def test_an_answer_whose_process_dies_is_interrupted_and_goes_on_elsewhere(
     both: list[Browser], pair: list[Process]
 ) -> None:
@@ -158,42 +194,64 @@ async def test_an_answer_whose_process_dies_is_interrupted_and_goes_on_elsewhere
     assert (await two.messages(talk))[-1]["metadata"]["status"] == "complete"
 
 
+KILLS = 3
+WAITING = -1.0
+STAGES = (0.0, 0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 60.0, WAITING)
+"""Seconds for which the streams of one round stall. Two end before the kill; one would take a minute, and one
+waits for a word about its tool.
+"""
+
+
 async def test_nothing_is_lost_when_the_server_is_killed_in_the_middle(own_url: str, tmp_path: Path) -> None:
-    """Streams at different stages, killed; after the restart every message is there, and marked."""
+    """Thirty streams at different stages, three kills; after each every message is there, and marked."""
     env = {"THINKWIRE_DATABASE_URL": own_url}
     told: dict[str, str] = {}
+    talks: list[str] = []
+    statuses: list[str] = []
     async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
+        for _ in range(KILLS):
+            with processes(1, tmp_path, env) as (process,):
+                browser = await browser_at(process.url, http)
+                statuses = [await check(browser, talk, told.get(talk)) for talk in talks]
+                talks += await streams_until_killed(browser, process, told)
         with processes(1, tmp_path, env) as (process,):
             browser = await browser_at(process.url, http)
-            stages = [0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 60.0, 60.0]
-            talks = {await browser.talk(): stage for stage in stages}
-            thinking = asyncio.Semaphore(0)
-            streams = [
-                asyncio.ensure_future(stream_until_killed(browser, talk, stage, told, thinking))
-                for talk, stage in talks.items()
-            ]
-            for _ in stages:
-                await thinking.acquire()
-            await asyncio.gather(*streams[:2])
-            await asyncio.sleep(random.Random().uniform(0, 0.5))
-            process.kill()
-            await asyncio.gather(*streams)
-        with processes(1, tmp_path, env) as (process,):
-            browser = await browser_at(process.url, http)
-            statuses = [await check(browser, talk, told.get(talk)) for talk in talks]
-    assert statuses[:2] == ["complete"] * 2
-    assert statuses[-2:] == ["interrupted"] * 2
+            before, statuses = statuses, [await check(browser, talk, told.get(talk)) for talk in talks]
+    assert len(talks) == KILLS * len(STAGES) == 30
+    assert statuses[: len(before)] == before, "what was marked stays as it was"
+    for first in range(0, len(talks), len(STAGES)):
+        of_round = statuses[first : first + len(STAGES)]
+        assert of_round[:2] == ["complete"] * 2
+        assert of_round[-2:] == ["interrupted"] * 2
     assert set(statuses) == {"complete", "interrupted"}
+
+
+async def streams_until_killed(browser: Browser, process: Process, told: dict[str, str]) -> list[str]:
+    """A round of streams and a kill at some moment; their conversations."""
+    agent = await browser.post("/api/agents", {"name": "A", "model": MODEL, "tools": ["write_file"]})
+    talks = [await browser.talk(agent_id=agent["id"]) for _ in STAGES]
+    thinking = asyncio.Semaphore(0)
+    streams = [
+        asyncio.ensure_future(stream_until_killed(browser, talk, stage, told, thinking))
+        for talk, stage in zip(talks, STAGES, strict=True)
+    ]
+    for _ in STAGES:
+        await thinking.acquire()
+    await asyncio.gather(*streams[:2])
+    await asyncio.sleep(random.Random().uniform(0, 0.6))
+    process.kill()
+    await asyncio.gather(*streams)
+    return talks
 
 
 async def stream_until_killed(
     browser: Browser, talk: str, stall: float, told: dict[str, str], thinking: asyncio.Semaphore
 ) -> None:
-    text = f"[[think:Let me think.]] [[stall:{stall}]] [[say:Done now.]]"
+    text = f"[[think:Let me think.]] [[stall:{stall}]] [[say:Done now.]]" if stall != WAITING else ASKS
     try:
         async with browser.request("POST", f"{talk}/chat", {"message": {"text": text}}) as reply:
             async for _, frame in frames(reply):
-                if frame["type"] == "reasoning-start":
+                if frame["type"] == ("reasoning-start" if stall != WAITING else "data-approval"):
                     thinking.release()
                 if frame["type"] == "finish":
                     told[talk] = frame["messageMetadata"]["status"]
@@ -214,9 +272,11 @@ async def check(browser: Browser, talk: str, seen: str | None) -> str:
 
 async def test_a_redis_that_does_not_answer_is_said_at_the_start(own_url: str, tmp_path: Path) -> None:
     async with await open_store(own_url) as store:
-        runs = SharedRuns(store, f"unix://{tmp_path / 'nothing.sock'}")
+        board = Board(f"unix://{tmp_path / 'nothing.sock'}")
+        runs = SharedRuns(store, board, SharedNews(board))
         with pytest.raises(Problem, match="Redis does not answer"):
             await runs.open()
         await runs.aclose()
+        await board.aclose()
     with pytest.raises(ConfigError, match="THINKWIRE_REDIS_URL"):
         Board("nonsense")

@@ -208,7 +208,7 @@ class Served(NamedTuple):
 
 @asynccontextmanager
 async def web_app(
-    url: str, bases: dict[str, str], folder: Path, *, keys: bool = True, **options: Any
+    url: str, bases: dict[str, str], folder: Path | None, *, keys: bool = True, **options: Any
 ) -> AsyncIterator[Served]:
     async with AsyncExitStack() as stack:
         client = Client(

@@ -9,6 +9,8 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 """What a browser prints for every refused request; what is shown about it is looked at by itself."""
 
+DRAWN = "() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+
 
 def watched(context: BrowserContext) -> tuple[Page, list[str]]:
     """A tab, and the list of what goes wrong in it."""
@@ -36,7 +38,9 @@ class App:
         self.url = url
 
     def open(self, place: str = "") -> App:
+        """What is looked for next is looked for there, and not on the page that is just being left."""
         self.page.goto(f"{self.url}/#/{place}")
+        self.page.evaluate(DRAWN)
         return self
 
     def reload(self) -> None:

@@ -2,6 +2,7 @@
 
 QUESTION = "Why does every odd square leave the remainder one when it is divided by eight?"
 MORE = "Show me in Python."
+SLOWLY = "Say it slowly."
 
 PLAYS = {
     QUESTION: """[[think:I write the odd number as 2k+1 and square it: 4k² + 4k + 1, which is 4k(k+1) + 1. \
@@ -26,4 +27,18 @@ assert all(n * n % 8 == 1 for n in range(1, 10_000, 2))
 ```
 
 It passes in silence, as a proof should.]]""",
+    SLOWLY: """[[think:I begin with one thought. And HOLD it here.]] \
+[[say:Words, then code:
+
+```python
+def odd(n):
+    # one
+    return n % 2 == 1
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+The end.]]""",
 }

@@ -1,6 +1,8 @@
 """The web app in a process of its own, with simulators that can be held in the middle of a word.
 
 A piece of an answer with HOLD in it waits until the file `release` appears in the working folder.
+Titles are made of the same words and never wait: they would take what lets the next answer go on.
+A rate limit says how long to wait.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import uvicorn
 
 from thinkwire.client import Client
 from thinkwire.providers import default_providers
+from thinkwire.session.summary import NAME_IT
 from thinkwire.sim import Simulator
 from thinkwire.sim.chaos import Message, Receive, Send
 from thinkwire.sim.server import running_simulator
@@ -33,16 +36,22 @@ class Staged(Simulator):
     """Simulators that know a few plays, and keep an answer back where they are told to."""
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        held = True
+
         async def received() -> Message:
+            nonlocal held
             message = await receive()
             if body := message.get("body"):
+                held = held and said(NAME_IT) not in body
                 for question, play in PLAYS.items():
                     body = body.replace(said(question), said(f"{question} {play}"))
                 message["body"] = body
             return message
 
         async def sent(message: Message) -> None:
-            if b"HOLD" in message.get("body", b""):
+            if message.get("status") == 429:
+                message["headers"] = [*message.get("headers", []), (b"retry-after", b"3")]
+            if held and b"HOLD" in message.get("body", b""):
                 while not RELEASE.exists():
                     await asyncio.sleep(0.02)
                 RELEASE.unlink()

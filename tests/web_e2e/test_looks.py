@@ -22,7 +22,15 @@ AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
 PICTURES = Path(os.environ["THINKWIRE_PICTURES"]) if os.environ.get("THINKWIRE_PICTURES") else None
 """Where pictures are put; without it they are only taken."""
 
-SHOWN = ("chat-light", "chat-phone", "thinking-dark", "agent-light", "explain-light", "usage-light")
+SHOWN = (
+    "chat-light",
+    "chat-phone",
+    "thinking-dark",
+    "code-dark",
+    "agent-light",
+    "explain-light",
+    "usage-light",
+)
 
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
@@ -94,6 +102,7 @@ def test_every_page_is_seen_and_has_no_serious_finding(look: tuple[str, App]) ->
 
 def check(page: Page, where: str) -> None:
     """What axe calls serious or critical fails; and nothing may be wider than the window."""
+    page.evaluate(SETTLED)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run({resultTypes: ['violations']})")
@@ -104,6 +113,12 @@ def check(page: Page, where: str) -> None:
     ]
     assert serious == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{where} is too wide"
+
+
+SETTLED = """() => Promise.all(document.getAnimations()
+  .filter(one => one.effect.getComputedTiming().iterations !== Infinity)
+  .map(one => one.finished.catch(() => {})))"""
+"""What fades in has not its own colours yet."""
 
 
 def test_everything_can_be_done_with_the_keyboard(app: App) -> None:
@@ -155,6 +170,7 @@ def test_nothing_that_is_said_thought_named_or_returned_becomes_code(app: App, s
     safe = together.replace("[[", "[ [").replace("]]", "] ]")
     text = f"{safe} [[think:{safe}]] [[call:read_file {json.dumps({'path': 'evil.md'})}]] [[say:{safe}]]"
     app.open(f"c/{talk['id']}")
+    expect(page.get_by_role("heading", name=corpus[0], exact=True)).to_be_visible()
     picked = FilePayload(name=f"{corpus[1]}.txt", mimeType="text/plain", buffer=b"x")
     page.get_by_label("Choose files").set_input_files(picked)
     expect(page.get_by_role("list", name="Attached files")).to_be_visible()
@@ -183,70 +199,3 @@ def attacks() -> list[str]:
 def csrf(page: Page) -> str:
     cookies = page.context.cookies()
     return next(str(cookie.get("value")) for cookie in cookies if cookie.get("name") == "thinkwire_csrf")
-
-
-def test_five_hundred_messages_open_and_scroll_smoothly(app: App, record_property: Any) -> None:
-    page = app.page
-    app.open()
-    page.route("**/api/conversations/long", lambda route: route.fulfill(json=long_talk()))
-    page.route("**/api/conversations/long/messages", lambda route: route.fulfill(json=long_messages(500)))
-    app.open("c/long")
-    expect(app.answer).to_contain_text("Answer 499")
-    took = page.evaluate(SCROLL)
-    record_property("milliseconds_per_frame_over_500_messages", took)
-    assert took < 100, "a frame takes far too long"
-
-
-SCROLL = """async () => {
-  const box = document.querySelector('[aria-label="Conversation"][role=region]');
-  const frames = [];
-  let before = performance.now();
-  for (let at = 0; at < 40; at++) {
-    box.scrollTop -= 400;
-    await new Promise(requestAnimationFrame);
-    const now = performance.now();
-    frames.push(now - before);
-    before = now;
-  }
-  return frames.sort((a, b) => a - b)[20];
-}"""
-
-
-def long_talk() -> dict[str, Any]:
-    told = {"id": "long", "title": "Long", "model": "anthropic/claude-sonnet-4-5", "agent_id": None}
-    return told | {
-        "preview": "",
-        "updated": 0,
-        "count": 500,
-        "running": False,
-        "settings": {},
-        "context": None,
-    }
-
-
-def long_messages(count: int) -> dict[str, Any]:
-    thought = {"type": "reasoning", "text": "I think about it. " * 30, "state": "done"}
-    messages = [
-        {
-            "id": f"m{number}",
-            "role": "assistant" if number % 2 else "user",
-            "parts": [thought] * (number % 2)
-            + [{"type": "text", "text": f"Answer {number}\n\n- one\n- two\n\n`code`", "state": "done"}],
-            "metadata": {"status": "complete"},
-        }
-        for number in range(count)
-    ]
-    return {"messages": messages, "branches": {}, "running": None}
-
-
-def test_when_the_first_page_comes_is_recorded(app: App, record_property: Any) -> None:
-    app.open()
-    box = app.page.get_by_role("textbox", name="Message")
-    expect(box).to_be_focused()
-    first = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    painted = app.page.wait_for_function(first).json_value()
-    usable = app.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-    record_property("first_contentful_paint_ms", painted)
-    record_property("interactive_ms", usable)
-    print(f"first contentful paint {painted:.0f} ms, interactive {usable:.0f} ms")
-    assert painted > 0

@@ -1,15 +1,17 @@
 import { lazy, Suspense, useEffect, useState } from "react";
 import { Entry } from "./account/entry";
 import { call, signedOut } from "./api/client";
+import { useNews } from "./api/news";
 import type { Me } from "./api/types";
 import { NewConversation } from "./chat/new";
-import { ConversationPage } from "./chat/page";
 import { Sidebar } from "./chat/sidebar";
 import { go, useLoaded, useRoute } from "./ui/hooks";
 import { Close, Menu } from "./ui/icons";
 import { Toasts } from "./ui/toasts";
 import { Trouble } from "./ui/trouble";
 
+const conversation = () => import("./chat/page");
+const ConversationPage = lazy(() => conversation().then((page) => ({ default: page.ConversationPage })));
 const AgentList = lazy(() => import("./agents/list").then((page) => ({ default: page.AgentList })));
 const AgentForm = lazy(() => import("./agents/form").then((page) => ({ default: page.AgentForm })));
 const UsagePage = lazy(() => import("./usage/page").then((page) => ({ default: page.UsagePage })));
@@ -50,6 +52,9 @@ export function App() {
 
 function Shell({ me, route, onSignOut }: { me: Me; route: string[]; onSignOut: () => void }) {
   const [open, setOpen] = useState(false);
+  useNews();
+  // Most of the code is there to show answers. It comes after the first page, and before the first answer.
+  useEffect(() => void conversation(), []);
   const where = route.join("/");
   useEffect(() => setOpen(false), [where]);
   useEffect(() => {
@@ -106,5 +111,5 @@ function Place({ me, route: [place, id] }: { me: Me; route: string[] }) {
   if (place === "agents") return <AgentList />;
   if (place === "usage") return <UsagePage />;
   if (place === "users" && me.auth) return <UsersPage me={me} />;
-  return <NewConversation agentId={place === "new" && id ? id : null} />;
+  return <NewConversation agentId={place === "new" && id ? id : null} simulated={me.simulated} />;
 }

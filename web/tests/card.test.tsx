@@ -70,3 +70,14 @@ test("an empty budget is the model's own choice and no trouble", () => {
   expect(budgetTrouble(null, model())).toBeNull();
   expect(budgetTrouble(1.5, model())).toBe("Give a whole number of tokens.");
 });
+
+test.each(["effort", "budget", "toggle"] as const)("a model of kind %s that cannot be stopped has no checkbox, and its controls at once", async (kind) => {
+  const levels = kind === "effort" ? ["low", "high"] : [];
+  const always = model({ kind, levels, can_be_off: false, sentence: "It cannot be turned off." });
+  render(<Card of={always} begin={{ enabled: false }} />);
+  expect(box()).toBeNull();
+  expect(screen.getByText("It cannot be turned off.")).toBeTruthy();
+  expect(screen.queryAllByRole("combobox")).toHaveLength(kind === "effort" ? 1 : 0);
+  expect(screen.queryAllByRole("spinbutton")).toHaveLength(kind === "budget" ? 1 : 0);
+  expect(thinkingFor(always, { enabled: false }).enabled).toBe(true);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Part } from "../src/api/types";
-import { groupsOf, textOf } from "../src/chat/groups";
+import { asksNow, groupsOf, textOf } from "../src/chat/groups";
 
 const thought = (text: string, state: "done" | "streaming" = "done"): Part => ({ type: "reasoning", text, state });
 const words = (text: string): Part => ({ type: "text", text, state: "done" });
@@ -46,4 +46,18 @@ test("copying leaves thinking out unless it is asked for", () => {
   const parts = [thought("secret\nplan"), call("1"), words("one"), words("two")];
   expect(textOf(parts)).toBe("one\n\ntwo");
   expect(textOf(parts, true)).toBe("> secret\n> plan\n\none\n\ntwo");
+});
+
+const tool = (state: "input-available" | "output-available"): Part =>
+  ({ type: "dynamic-tool", toolCallId: "t", toolName: "write", state, input: {}, ...(state === "output-available" && { output: "x" }) }) as Part;
+const ask = (state: "asked" | "yes"): Part => ({
+  type: "data-approval",
+  data: { tool_call_id: "t", tool: "write", effect: "write", input: {}, state },
+});
+
+test("a question waits only while its tool has neither been decided on nor run", () => {
+  expect(asksNow([tool("input-available"), ask("asked")])?.tool).toBe("write");
+  expect(asksNow([tool("input-available"), ask("yes")])).toBeNull();
+  expect(asksNow([tool("output-available"), ask("asked")])).toBeNull();
+  expect(asksNow([tool("input-available")])).toBeNull();
 });

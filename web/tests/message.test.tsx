@@ -72,3 +72,27 @@ test.each(CORPUS)("%j is text in a tool's result, a file's name and what a perso
   expect(document.querySelectorAll("script, iframe, form, object, [onerror], [onload], img")).toHaveLength(0);
   for (const link of document.querySelectorAll("a")) expect(link.href).toMatch(/^(https?:|mailto:)/);
 });
+
+test("while it is written nothing can be done with it, and the room for it is there", () => {
+  const { container } = show(answer([{ type: "text", text: "Hi", state: "streaming" }]), actions(), true);
+  const again = container.querySelector('[aria-label="Answer again"]');
+  expect(again?.closest(".invisible")).not.toBeNull();
+});
+
+test("a tool that waits for a word says so, and nothing claims to think", () => {
+  const call: Part = { type: "dynamic-tool", toolCallId: "t", toolName: "write", state: "input-available", input: { path: "a" } };
+  const ask: Part = { type: "data-approval", data: { tool_call_id: "t", tool: "write", effect: "write", input: {}, state: "asked" } };
+  const { container } = show(answer([call, ask]), actions(), true);
+  expect(screen.getByRole("button", { name: /write waits for you/ })).toBeTruthy();
+  expect(container.textContent).not.toContain("Thinking…");
+});
+
+test("whoever leaves an edit stands where they came from", async () => {
+  const doing = actions();
+  show(message("u1", "user", "Hello"), doing);
+  await userEvent.click(screen.getByRole("button", { name: "Edit and resend" }));
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Edit your message" }));
+  await userEvent.keyboard(" there{Escape}");
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "Edit and resend" }));
+  expect(doing.resend).not.toHaveBeenCalled();
+});

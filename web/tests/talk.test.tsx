@@ -2,7 +2,8 @@ import { act, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test } from "vitest";
 import type { Message } from "../src/api/types";
-import { ConversationPage, sendFirst } from "../src/chat/page";
+import { sendFirst } from "../src/chat/first";
+import { ConversationPage } from "../src/chat/page";
 import { Toasts } from "../src/ui/toasts";
 import { conversation, message, reasoning, Server, Stream, start, text } from "./server";
 

@@ -8,6 +8,7 @@ test.each([
   [null, 512, "Thought · 512 tokens"],
   [null, null, "Thought"],
   [2, 0, "Thought for 2 s"],
+  [3, 1, "Thought for 3 s · 1 token"],
 ])("a thought of %s s and %s tokens is labelled %j", (elapsed, tokens, label) => {
   expect(thoughtFor(elapsed, tokens)).toBe(label);
 });

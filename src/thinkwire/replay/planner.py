@@ -140,9 +140,18 @@ def _by_origin(
         same = tuple(blocks) == turn.blocks
         result.append(turn if same else msgspec.structs.replace(turn, blocks=tuple(blocks)))
     if carried:
-        notes.append(Note("thinking.carried", f"{carried} thoughts of other models go along as plain text"))
+        message = (
+            "a thought of another model goes along as plain text"
+            if carried == 1
+            else f"{carried} thoughts of other models go along as plain text"
+        )
+        notes.append(Note("thinking.carried", message))
     elif sleeping:
-        message = f"{sleeping} thoughts of other models stay in the conversation and are not sent"
+        message = (
+            "a thought of another model stays in the conversation and is not sent"
+            if sleeping == 1
+            else f"{sleeping} thoughts of other models stay in the conversation and are not sent"
+        )
         notes.append(Note("thinking.dormant", message, detail={"count": sleeping}))
     return tuple(result)
 

@@ -42,7 +42,7 @@ async def titled(client: Client, model: str, turns: Sequence[Turn]) -> str | Non
     text = written(turns, thinking=False)[0:6_000]
     answer = await _asked(client, model, NAME_IT, text)
     line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
-    return line.strip("\"'«»“”„*#. ")[:80] or None
+    return line.replace("`", "").strip("\"'«»“”„*#. ")[:80] or None
 
 
 async def _asked(client: Client, model: str, system: str, text: str) -> str:

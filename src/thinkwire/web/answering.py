@@ -41,9 +41,12 @@ class Saying(msgspec.Struct, frozen=True):
 class Answering:
     """Made when the answer begins. `broadcast` has everything that is told of it."""
 
-    def __init__(self, talk: Talk, line: Line, message_id: str, parent_id: str | None = None) -> None:
+    def __init__(
+        self, talk: Talk, line: Line, message_id: str, parent_id: str | None = None, *, owner: str = ""
+    ) -> None:
         """`parent_id` is what stands before it, where nothing more is said first."""
         self.id = new_id()
+        self.owner = owner
         self.message_id = message_id
         self.conversation_id = talk.conversation_id
         self.broadcast = Broadcast()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,13 +17,16 @@ from thinkwire.client import Client
 from thinkwire.errors import ThinkwireError
 from thinkwire.store import Store
 from thinkwire.web.call import Call, Operation, json_response, perform, problem_response
+from thinkwire.web.ending import on_end
 from thinkwire.web.guard import check, secured, who
+from thinkwire.web.news import News, SharedNews
 from thinkwire.web.openapi import document
 from thinkwire.web.problems import Problem, not_there
 from thinkwire.web.routes import OPERATIONS
 from thinkwire.web.runs import Runs
-from thinkwire.web.state import Options, Web
+from thinkwire.web.state import Options, Shared, Web
 from thinkwire.web.static import page
+from thinkwire.web.throttle import SharedThrottle, Throttle
 
 ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -43,17 +47,22 @@ def create(
     Whoever gives client and store closes them. Without `auth` it serves one user and only on names of this
     machine, or `hosts`. With `redis_url`, several processes serve the same users.
     """
+    named = os.environ.get("THINKWIRE_WORKSPACE")
     options = Options(
-        simulated=simulated, auth=auth, hosts=hosts, workspace=workspace, check_every=check_every
+        simulated=simulated,
+        auth=auth,
+        hosts=hosts,
+        workspace=workspace or (Path(named) if named else None),
+        check_every=check_every,
     )
-    web = Web(client, store, _runs(store, redis_url), options)
+    web = Web(client, store, _shared(store, redis_url), options)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await web.runs.open()
-        web.warm_up()
         try:
-            yield
+            await web.open()
+            with on_end(web.news.end):
+                yield
         finally:
             await web.aclose()
 
@@ -66,12 +75,16 @@ def create(
     return app
 
 
-def _runs(store: Store, redis_url: str | None) -> Runs:
+def _shared(store: Store, redis_url: str | None) -> Shared:
     if redis_url is None:
-        return Runs()
+        news = News()
+        return Shared(Runs(news), news, Throttle())
+    from thinkwire.web.board import Board
     from thinkwire.web.shared import SharedRuns
 
-    return SharedRuns(store, redis_url)
+    board = Board(redis_url)
+    shared_news = SharedNews(board)
+    return Shared(SharedRuns(store, board, shared_news), shared_news, SharedThrottle(board), board)
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -4,6 +4,8 @@ thinkwire:web:active:CONVERSATION   who makes its answer; expires when that proc
 thinkwire:web:last:CONVERSATION     the answer that has just ended, for whoever lost the connection
 thinkwire:web:frames:RUN            a stream: the answer's frames, each entry numbered by its last frame
 thinkwire:web:orders:PROCESS        a list: what a process is asked to do, e.g. to stop
+thinkwire:web:news                  a stream: conversations that have changed, and whose they are
+thinkwire:web:tries:DIGEST          a number: tries to sign in with one name or from one address
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from thinkwire.web.broadcast import Numbered
 from thinkwire.web.problems import Problem
 
 PREFIX = "thinkwire:web:"
+_NEWS = f"{PREFIX}news"
 RENEW = 5.0
 LEASE = 15.0
 """Seconds for which a process is believed to live without a sign."""
@@ -29,7 +32,15 @@ KEPT = 6 * 3600
 _BLOCK = 1.0
 _SECONDS = 3.0
 
+_NEWS_KEPT = 1_000
+
 _FREE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+
+_COUNT = """\
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return {count, redis.call('PTTL', KEYS[1])}"""
+_UNCOUNT = "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end return 0"
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -160,6 +171,40 @@ class Board:
         found = await self._popped(f"{PREFIX}reply:{reply}")
         return None if found is None else found.decode()
 
+    async def tell_news(self, owner: str, conversation_id: str) -> None:
+        async with _told():
+            told = {"owner": owner, "conversation": conversation_id}
+            await self._redis.xadd(_NEWS, told, maxlen=_NEWS_KEPT, approximate=True)
+
+    async def newest_news(self) -> tuple[int, int]:
+        """The number after which news are new; Redis's own time where there are none yet."""
+        async with _told():
+            found = await self._redis.xrevrange(_NEWS, count=1)
+            if found:
+                return _numbered(found[0][0])
+            seconds, micros = await self._redis.time()
+        return int(seconds) * 1000 + int(micros) // 1000, 0
+
+    async def read_news(self, after: tuple[int, int]) -> list[tuple[tuple[int, int], str, str]]:
+        """News after a number, waiting a moment for some: number, owner, conversation."""
+        async with _told():
+            found = await self._redis.xread({_NEWS: f"{after[0]}-{after[1]}"}, block=int(_BLOCK * 1000))
+        return [
+            (_numbered(number), fields[b"owner"].decode(), fields[b"conversation"].decode())
+            for _, entries in _streams(found)
+            for number, fields in entries
+        ]
+
+    async def count(self, name: str, window: float) -> tuple[int, float]:
+        """Counts one more; how many that makes, and the seconds until they are forgotten."""
+        async with _told():
+            count, left = await self._redis.eval(_COUNT, 1, f"{PREFIX}tries:{name}", int(window * 1000))
+        return int(count), int(left) / 1000
+
+    async def uncount(self, name: str) -> None:
+        async with _told():
+            await self._redis.eval(_UNCOUNT, 1, f"{PREFIX}tries:{name}")
+
     async def _popped(self, key: str) -> bytes | None:
         async with _told():
             found = await self._redis.blpop([key], timeout=_BLOCK)
@@ -171,6 +216,11 @@ def _streams(found: Any) -> list[Any]:
     if not found:
         return []
     return [(name, entries[0]) for name, entries in found.items()] if isinstance(found, dict) else list(found)
+
+
+def _numbered(number: bytes) -> tuple[int, int]:
+    first, _, second = number.decode().partition("-")
+    return int(first), int(second)
 
 
 def _active(conversation_id: str) -> str:

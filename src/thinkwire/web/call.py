@@ -14,6 +14,7 @@ from starlette.responses import Response
 from thinkwire.errors import MalformedInput, ThinkwireError
 from thinkwire.jsonvalue import dump, parse, parse_as
 from thinkwire.store import UserRow
+from thinkwire.web.guard import who
 from thinkwire.web.problems import Problem, not_there, retry_after, told
 from thinkwire.web.state import Web
 
@@ -55,7 +56,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     body: Any = None
     query: Any = None
     gives: Any = None
-    media: str = "application/json"
+    media: tuple[str, ...] = ()
     """What it answers where that is not JSON."""
     open: bool = False
     """Whether it needs no account."""
@@ -84,6 +85,12 @@ async def perform(operation: Operation, call: Call) -> Response:
         return problem_response(
             Problem(500, "broken", "the server failed on this; its log says why", advice="report")
         )
+
+
+async def still_signed_in(call: Call) -> bool:
+    """Whether whoever waits for something may still have it: people are signed out in the meantime."""
+    user = await who(call.web, call.request)
+    return not call.web.options.auth or (user is not None and user.id == call.owner)
 
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

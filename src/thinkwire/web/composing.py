@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from thinkwire.session.tools import Spec, Toolbox, builtin_tools
 from thinkwire.settings import Layer, Settings, checked_layer
 from thinkwire.store import AgentRow, ConversationRow
 from thinkwire.web.line import Talk
+from thinkwire.web.servers import PATIENCE, names_servers
 from thinkwire.web.state import Web
 from thinkwire.web.thinking import Wanted, settings_of
 
@@ -48,6 +49,14 @@ def tools_for(web: Web, owner: str) -> tuple[Spec, ...]:
     return tuple(spec for spec in _tools(own) if spec.effect != "run")
 
 
+async def tools_named(
+    web: Web, owner: str, patterns: Iterable[str], patience: float = PATIENCE
+) -> tuple[Spec, ...]:
+    """The tools of an owner among which these are; MCP servers are opened only where they are meant."""
+    own = tools_for(web, owner)
+    return (*own, *await web.servers.tools(patience)) if names_servers(patterns) else own
+
+
 @lru_cache(maxsize=1024)
 def _tools(folder: Path) -> tuple[Spec, ...]:
     """Made once for a folder: describing them takes longer than most requests."""
@@ -59,16 +68,16 @@ def located(web: Web, model: str) -> Located:
     return locate(web.client.asking(Request(), model=model), time.time())
 
 
-async def compose(web: Web, row: ConversationRow) -> Composed:
-    """The session of a conversation."""
+async def compose(web: Web, row: ConversationRow, *, patience: float = 0.0) -> Composed:
+    """The session of a conversation; whoever needs its tools waits for those that are not there yet."""
     agent = await web.store.agent(row.agent_id) if row.agent_id else None
     settings = composed_settings(web, row, agent)
-    specs = tools_for(web, row.owner)
-    settings, notes = _with_known_tools(settings, specs)
+    specs = await tools_named(web, row.owner, settings.get("tools.enabled") or (), patience)
+    settings, notes = _with_known_tools(web, settings, specs)
     talk = web.talk(row.id)
     if talk.busy:
         talk = web.new_talk(row.id)
-    if {spec.name for spec in talk.toolbox.specs} != {spec.name for spec in specs}:
+    if talk.toolbox.specs != specs:
         talk.toolbox = Toolbox(specs)
     talk.settings = settings
     talk.keeper = web.store
@@ -129,7 +138,9 @@ def _agent_values(agent: AgentRow, facts: Facts | None) -> dict[str, Any]:
     return values | settings_of(wanted_of(agent.thinking), facts)
 
 
-def _with_known_tools(settings: Settings, specs: tuple[Spec, ...]) -> tuple[Settings, tuple[Note, ...]]:
+def _with_known_tools(
+    web: Web, settings: Settings, specs: tuple[Spec, ...]
+) -> tuple[Settings, tuple[Note, ...]]:
     """A tool that is not there any more does not keep a conversation from going on."""
     enabled = settings.get("tools.enabled")
     box = Toolbox(specs)
@@ -140,7 +151,17 @@ def _with_known_tools(settings: Settings, specs: tuple[Spec, ...]) -> tuple[Sett
             box.only([pattern])
             known.append(pattern)
         except ConfigError:
-            notes.append(Note("setting.ignored", f"the tool {pattern} is not offered here"))
+            notes.append(Note("setting.ignored", _why_not(web, pattern)))
     if notes:
         settings = settings.set("session", "tools.enabled", known)
     return settings, tuple(notes)
+
+
+def _why_not(web: Web, tool: str) -> str:
+    """Why a tool is not there. What is wrong with a server is for whoever runs it."""
+    server = web.servers.server_of(tool)
+    if server is None:
+        return f"the tool {tool} is not offered here"
+    status = next(status for status in web.servers.status if status.name == server)
+    why = f": {status.error}" if status.error and not web.options.auth else ""
+    return f"the tool {tool} is not there; its MCP server {server} is {status.state}{why}"

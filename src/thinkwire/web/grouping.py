@@ -29,6 +29,13 @@ class Group(msgspec.Struct, frozen=True):
         """The messages that a model wrote."""
         return tuple(kept for kept in self.kept if kept.role == "assistant")
 
+    @property
+    def finished(self) -> bool:
+        """Whether an answer came to its end: no call waits for a result, and no result for an answer."""
+        return (
+            self.last.role == "assistant" and self.last.status == "complete" and not self.last.turn.tool_calls
+        )
+
 
 def groups(path: Iterable[Kept]) -> list[Group]:
     """A path as it is shown. Summaries are for models and are left out."""

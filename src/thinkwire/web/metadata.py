@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from thinkwire.messages import Thinking
-from thinkwire.store.rows import Kept
 from thinkwire.usage import Usage, added
 from thinkwire.web.grouping import Group
 from thinkwire.web.parts import notes_of, parts_of
@@ -39,7 +38,7 @@ def metadata_of(group: Group, *, running: bool = False) -> Metadata:
     origin = last.turn.origin
     usage = added(kept.usage for kept in answers)
     return told | {
-        "status": "streaming" if running else _status(last),
+        "status": "streaming" if running else _status(group),
         "model": (origin.model if origin else None) or asked.get("model"),
         "provider": (origin.provider if origin else None) or asked.get("provider"),
         "usage": usage_shown(usage),
@@ -92,9 +91,10 @@ def _wanted(requested: dict[str, Any]) -> bool:
     return bool(requested.get("budget") or requested.get("on"))
 
 
-def _status(last: Kept) -> str:
-    """Nobody is writing it any more, even if the store has not noticed yet."""
-    return "interrupted" if last.status == "streaming" else last.status
+def _status(group: Group) -> str:
+    """Nobody is writing it any more, even if the store has not noticed yet, or a tool was to be run."""
+    last = group.answers[-1]
+    return "interrupted" if last.status in ("streaming", "complete") and not group.finished else last.status
 
 
 def _sum(numbers: Iterable[float | None]) -> float | None:

@@ -29,7 +29,7 @@ def document() -> dict[str, Any]:
     named = dict(zip(map(repr, kinds), found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, named)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, named, parts)
     return {
         "openapi": "3.1.0",
         "info": {"title": "thinkwire", "version": __version__, "description": _ABOUT},
@@ -47,7 +47,7 @@ _ABOUT = (
 )
 
 
-def _operation(operation: Operation, named: dict[str, Any]) -> dict[str, Any]:
+def _operation(operation: Operation, named: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {
         "operationId": f"{operation.handler.__module__.rpartition('.')[2]}_{operation.handler.__name__}",
         "summary": operation.summary,
@@ -58,7 +58,7 @@ def _operation(operation: Operation, named: dict[str, Any]) -> dict[str, Any]:
         told["description"] = operation.handler.__doc__.strip()
     if operation.body is not None:
         told["requestBody"] = {
-            "required": True,
+            "required": bool(parts[operation.body.__name__].get("required")),
             "content": {"application/json": {"schema": named[repr(operation.body)]}},
         }
     if operation.multipart:
@@ -92,7 +92,7 @@ def _query(shape: Any) -> Sequence[dict[str, Any]]:
 
 
 def _responses(operation: Operation, named: dict[str, Any]) -> dict[str, Any]:
-    content: dict[str, Any] = {operation.media: {}}
+    content: dict[str, Any] = {media: {} for media in operation.media}
     if operation.gives is not None:
         content = {"application/json": {"schema": named[repr(operation.gives)]}}
     error = {"application/json": {"schema": named[repr(shapes.Error)]}}

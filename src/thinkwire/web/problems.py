@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from thinkwire.errors import ConfigError, Failure, MalformedInput, MissingKey, ProviderError, ThinkwireError
+from thinkwire.providers import default_providers
 from thinkwire.session import Busy
 from thinkwire.session.words import what_to_do
 from thinkwire.store import NotKept, StoreFailed, Taken
@@ -107,6 +108,14 @@ def shown(failure: Failure) -> dict[str, Any]:
         "provider": failure.provider,
         "status": failure.status,
         "retry_after": failure.retry_after,
-        "variable": failure.param if failure.code == "missing_key" else None,
+        "variable": _variable(failure),
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _variable(failure: Failure) -> str | None:
+    """Where the key is missing, or where the one is that the provider refused."""
+    if failure.code == "missing_key":
+        return failure.param
+    provider = default_providers().get(failure.provider or "") if failure.kind == "auth" else None
+    return provider.keys[0] if provider and provider.keys else None

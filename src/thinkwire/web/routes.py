@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from thinkwire.web import shapes
-from thinkwire.web.api import accounts, agents, chat, conversations, files, looking, models
+from thinkwire.web.api import accounts, agents, chat, conversations, events, files, looking, models
 from thinkwire.web.call import Operation
 
-_STREAM = "text/event-stream"
-_ANY_FILE = "application/octet-stream"
+_STREAM = ("text/event-stream",)
+_EXPORTS = ("text/markdown", "application/jsonl")
+_ANY_FILE = ("image/*", "text/plain", "application/pdf", "application/octet-stream")
+"""Pictures are shown, everything else is saved."""
 _AGENT = "/api/agents/{id}"
 _TALK = "/api/conversations/{id}"
 
@@ -99,6 +101,12 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Tools that agents can have",
         gives=list[shapes.ToolEntry],
     ),
+    _get(
+        path="/api/tools/servers",
+        handler=models.list_servers,
+        summary="MCP servers, whose tools agents can have",
+        gives=list[shapes.ToolServer],
+    ),
     _get(path="/api/agents", handler=agents.list_agents, summary="Agents by name", gives=list[shapes.Agent]),
     _post(
         path="/api/agents",
@@ -140,6 +148,13 @@ OPERATIONS: tuple[Operation, ...] = (
         gives=shapes.Conversation,
         status=201,
     ),
+    _get(
+        path="/api/events",
+        handler=events.events,
+        summary="Which conversations have changed; waits for some",
+        query=shapes.EventsQuery,
+        gives=shapes.Events,
+    ),
     _get(path=_TALK, handler=conversations.read, summary="One conversation", gives=shapes.Conversation),
     _patch(
         path=_TALK,
@@ -168,7 +183,7 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=conversations.export,
         summary="The conversation as a file",
         query=shapes.ExportQuery,
-        media=_ANY_FILE,
+        media=_EXPORTS,
     ),
     _post(path=f"{_TALK}/title", handler=conversations.title, summary="Make a title", gives=shapes.Titled),
     _post(

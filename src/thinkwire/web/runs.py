@@ -12,6 +12,7 @@ from thinkwire.session import Busy
 from thinkwire.web.answering import Answering
 from thinkwire.web.approvals import Decision
 from thinkwire.web.broadcast import Numbered
+from thinkwire.web.news import News
 
 LINGER = 60.0
 """Seconds for which an answer that is over can still be read to its end by whoever lost the connection."""
@@ -65,8 +66,9 @@ Begin = Callable[[], Awaitable[Answering]]
 class Runs:
     """The answers of this process."""
 
-    def __init__(self, linger: float = LINGER) -> None:
+    def __init__(self, news: News, linger: float = LINGER) -> None:
         self.linger = linger
+        self._news = news
         self._answers: dict[str, Answering] = {}
         self._claimed: dict[str, asyncio.Event] = {}
         """Conversations with an answer, and what is set when they are free again."""
@@ -88,6 +90,7 @@ class Runs:
             raise
         self._answers[conversation_id] = answering
         self._later(self._until_over(answering))
+        await self._news.tell(answering.owner, conversation_id)
         return _Here(answering)
 
     async def find(self, conversation_id: str) -> Following | None:
@@ -153,6 +156,7 @@ class Runs:
             await self._ended(answering)
         finally:
             self._free(answering.conversation_id)
+        await self._news.tell(answering.owner, answering.conversation_id)
         await asyncio.sleep(self.linger)
         if self._answers.get(answering.conversation_id) is answering:
             del self._answers[answering.conversation_id]

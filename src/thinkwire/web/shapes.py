@@ -16,6 +16,8 @@ Secret = Annotated[str, Meta(min_length=1, max_length=1024)]
 Said = Annotated[str, Meta(max_length=2_000_000)]
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
 ModelName = Annotated[str, Meta(min_length=1, max_length=200)]
+Moment = Annotated[str, Meta(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,12}([.][0-9]{1,9})?)?$")]
+"""A day, or seconds since 1970."""
 Id = Annotated[str, Meta(pattern="^[0-9A-Za-z_-]{1,64}$")]
 
 
@@ -171,6 +173,16 @@ class ToolEntry(msgspec.Struct, frozen=True):
     name: str
     description: str | None
     effect: Literal["read", "write", "run"]
+    server: str | None = None
+    """The MCP server that has it."""
+
+
+class ToolServer(msgspec.Struct, frozen=True):
+    """An MCP server. `error` is what is wrong with it, for those who can mend it."""
+
+    name: str
+    state: Literal["connecting", "connected", "failed", "disabled", "closed"]
+    error: str | None = None
 
 
 class ConversationsQuery(_In, frozen=True):
@@ -195,6 +207,18 @@ class ConversationEntry(msgspec.Struct, frozen=True, kw_only=True):
 class Conversations(msgspec.Struct, frozen=True):
     items: list[ConversationEntry]
     next: str | None
+
+
+class EventsQuery(_In, frozen=True):
+    after: Annotated[str, Meta(pattern="^([0-9]{1,15}-[0-9]{1,9})?$")] = ""
+    """What the last answer gave; nothing for what happens from now on."""
+
+
+class Events(msgspec.Struct, frozen=True):
+    """Conversations that changed, or whose answer began or ended; null when any may have."""
+
+    after: str
+    conversations: list[str] | None
 
 
 class NewConversation(_In, frozen=True):
@@ -313,8 +337,8 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageQuery(_In, frozen=True):
-    since: str = ""
-    until: str = ""
+    since: Moment = ""
+    until: Moment = ""
     offset: Annotated[float, Meta(ge=-86_400, le=86_400)] = 0
 
 

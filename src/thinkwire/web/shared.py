@@ -22,6 +22,7 @@ from thinkwire.web.broadcast import Numbered
 from thinkwire.web.frames import merged
 from thinkwire.web.grouping import groups
 from thinkwire.web.metadata import metadata_of
+from thinkwire.web.news import News
 from thinkwire.web.problems import Problem
 from thinkwire.web.runs import LINGER, Begin, Following, Making, Runs
 
@@ -38,10 +39,10 @@ _log = logging.getLogger("thinkwire.web")
 class SharedRuns(Runs):
     """The answers of all processes, by way of Redis."""
 
-    def __init__(self, store: Store, url: str, linger: float = LINGER) -> None:
-        super().__init__(linger)
+    def __init__(self, store: Store, board: Board, news: News, linger: float = LINGER) -> None:
+        super().__init__(news, linger)
         self._store = store
-        self._board = Board(url)
+        self._board = board
         self._notices: dict[str, Notice] = {}
         self._publishers: dict[str, asyncio.Task[None]] = {}
 
@@ -49,10 +50,6 @@ class SharedRuns(Runs):
         await self._board.ping()
         self._later(self._renew())
         self._later(self._obey())
-
-    async def aclose(self) -> None:
-        await super().aclose()
-        await self._board.aclose()
 
     async def find(self, conversation_id: str) -> Following | None:
         here = await super().find(conversation_id)

@@ -7,7 +7,7 @@ import datetime
 from collections import OrderedDict
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,13 +16,22 @@ from thinkwire.client import Client
 from thinkwire.prices import price_of
 from thinkwire.store import Store
 from thinkwire.web.line import Talk
-from thinkwire.web.passwords import Throttle
+from thinkwire.web.news import News
 from thinkwire.web.runs import Runs
+from thinkwire.web.servers import configured_servers
+from thinkwire.web.throttle import Throttle
+
+if TYPE_CHECKING:
+    from thinkwire.web.board import Board
 
 _T = TypeVar("_T")
 
 MOST_TALKS = 500
 """Conversations whose session is remembered: what was allowed always, and what was learnt about counting."""
+
+
+PATIENCE = 8.0
+"""Seconds that a provider may ask to wait; a longer wait is shown, with a countdown."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -36,6 +45,8 @@ class Options(msgspec.Struct, frozen=True):
     """The folder that tools work in; with accounts, everyone has a folder of their own in it."""
     check_every: float = 5.0
     """Seconds between two looks at whether a stream's reader may still read."""
+    news_patience: float = 20.0
+    """Seconds for which a reader waits for news."""
 
 
 class Remembered(Generic[_T]):
@@ -57,15 +68,27 @@ class Remembered(Generic[_T]):
         return value
 
 
-class Web:
-    """The store, the client, and the answers in the making."""
+class Shared(NamedTuple):
+    """What a process keeps for itself when it is alone, and shares through Redis when it is not."""
 
-    def __init__(self, client: Client, store: Store, runs: Runs, options: Options) -> None:
+    runs: Runs
+    news: News
+    throttle: Throttle
+    board: Board | None = None
+
+
+class Web:
+    """The store, the client, and what is shared with other processes, if there are any."""
+
+    def __init__(self, client: Client, store: Store, shared: Shared, options: Options) -> None:
         self.client = client
         self.store = store
-        self.runs = runs
+        self.runs = shared.runs
+        self.news = shared.news
+        self.throttle = shared.throttle
+        self._board = shared.board
         self.options = options
-        self.throttle = Throttle()
+        self.servers = configured_servers(auth=options.auth)
         self.counted: Remembered[Any] = Remembered(MOST_TALKS)
         """What was counted of a conversation, until something about it changes."""
         self._talks: OrderedDict[str, Talk] = OrderedDict()
@@ -80,10 +103,12 @@ class Web:
         return talk
 
     def new_talk(self, conversation_id: str) -> Talk:
-        return Talk(self.client, conversation_id=conversation_id, pricing=price_of)
+        return Talk(self.client, conversation_id=conversation_id, pricing=price_of, patience=PATIENCE)
 
-    def warm_up(self) -> None:
-        """Loads the price data, which takes the better part of a second, before an answer has to wait."""
+    async def open(self) -> None:
+        """Before the first request. Price data takes the better part of a second: no answer waits for it."""
+        await self.runs.open()
+        await self.news.open()
         facts = next(iter(default_catalog()))
         self.background(asyncio.to_thread(price_of, facts, datetime.date.today()))
 
@@ -95,9 +120,13 @@ class Web:
 
     async def aclose(self) -> None:
         await self.runs.aclose()
+        await self.news.aclose()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.servers.aclose()
+        if self._board is not None:
+            await self._board.aclose()
 
     def _forget_one(self) -> None:
         idle = next((id for id, talk in self._talks.items() if not talk.busy), None)

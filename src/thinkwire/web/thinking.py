@@ -8,7 +8,7 @@ import msgspec
 
 from thinkwire.catalog import Facts
 from thinkwire.errors import ConfigError
-from thinkwire.reasoning.levels import DEFAULT_BUDGET, LADDER, native_word, parse_level
+from thinkwire.reasoning.levels import DEFAULT_BUDGET, LADDER, Level, native_word, parse_level
 from thinkwire.reasoning.plan import Plan
 
 Kind = Literal["none", "always", "toggle", "budget", "effort"]
@@ -108,8 +108,8 @@ def _ability(facts: Facts, kind: Kind) -> str:
 
 def checked(wanted: Wanted, facts: Facts | None) -> None:
     """ConfigError when a model cannot be asked for this."""
-    if wanted.level is not None and parse_level(wanted.level) is None:
-        raise ConfigError(f"there is no level {wanted.level!r}; there are {', '.join(LADDER)}")
+    if wanted.level is not None:
+        level_of(wanted.level)
     if wanted.budget is not None and wanted.budget < -1:
         raise ConfigError("a budget is a number of tokens; 0 is off, -1 lets the model decide")
     if facts is None or not wanted.enabled:
@@ -137,8 +137,16 @@ def settings_of(wanted: Wanted, facts: Facts | None) -> dict[str, Any]:
     if wanted.budget is not None and (by_budget or wanted.level is None):
         values["reasoning.maxTokens"] = wanted.budget
     elif wanted.level is not None:
-        values["reasoning.effort"] = wanted.level
+        values["reasoning.effort"] = level_of(wanted.level)
     return values
+
+
+def level_of(word: str) -> Level:
+    """A level by any of its names, `medium` for `med`; ConfigError when there is none."""
+    level = parse_level(word)
+    if level is None:
+        raise ConfigError(f"there is no level {word!r}; there are {', '.join(LADDER)}")
+    return level
 
 
 def sentence(plan: Plan) -> str:

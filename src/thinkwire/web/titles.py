@@ -18,6 +18,7 @@ async def make_title(web: Web, row: ConversationRow) -> str | None:
     title = await talk.title()
     if title:
         await web.store.rename(row.id, title)
+        await web.news.tell(row.owner, row.id)
     return title
 
 

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { call, failureFrom } from "../api/client";
 import type { Me, User } from "../api/types";
 import { CopyButton } from "../ui/copy";
-import { useLoaded } from "../ui/hooks";
+import { useLoaded, useTitle } from "../ui/hooks";
 import { Trash } from "../ui/icons";
 import { useSay } from "../ui/toasts";
 import { Page } from "../ui/page";
@@ -18,6 +18,7 @@ export function UsersPage({ me }: { me: Me }) {
   const [link, setLink] = useState("");
   const [leaving, setLeaving] = useState<string | null>(null);
   const say = useSay();
+  useTitle("People");
   const invite = async () => {
     try {
       const { token } = await call("POST /api/invitations");

@@ -1,14 +1,14 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { call, failureFrom } from "../api/client";
-import type { Agent, Failure, Tool } from "../api/types";
-import { EFFECTS } from "../chat/tool";
-import { go, useLoaded } from "../ui/hooks";
+import type { Agent, Failure } from "../api/types";
+import { go, useLoaded, useTitle } from "../ui/hooks";
 import { Page } from "../ui/page";
 import { useSay } from "../ui/toasts";
 import { Trouble } from "../ui/trouble";
 import { ModelPicker, useModel } from "./picker";
 import { budgetTrouble, thinkingFor } from "./thinking";
 import { ThinkingCard } from "./thinking_card";
+import { Tools } from "./tools";
 
 type Draft = Pick<Agent, "name" | "instructions" | "model" | "thinking" | "tools">;
 const EMPTY: Draft = { name: "", instructions: "", model: null, thinking: { enabled: false }, tools: [] };
@@ -18,8 +18,8 @@ export function AgentForm({ id }: { id: string | null }) {
   const [failure, setFailure] = useState<Failure>();
   const [saving, setSaving] = useState(false);
   const say = useSay();
+  useTitle(id ? "Edit agent" : "New agent");
   const kept = useLoaded(async () => (id ? call("GET /api/agents/{id}", { path: { id } }) : null), [id]);
-  const tools = useLoaded(() => call("GET /api/tools"), []);
   const model = useModel(draft.model).value ?? null;
   useEffect(() => {
     if (kept.value) setDraft(kept.value);
@@ -83,7 +83,7 @@ export function AgentForm({ id }: { id: string | null }) {
           {model && !model.has_key && <p className="mt-1.5 text-[13px] text-danger">There is no key for {model.provider_label} on this server.</p>}
         </div>
         {model && <ThinkingCard model={model} value={draft.thinking} onChange={(thinking) => set({ thinking })} />}
-        <Tools offered={tools.value ?? []} chosen={draft.tools} onChange={(chosen) => set({ tools: chosen })} />
+        <Tools chosen={draft.tools} onChange={(chosen) => set({ tools: chosen })} />
         {failure && <Trouble failure={failure} />}
         <div className="flex gap-3">
           <button type="submit" className="btn btn-main" disabled={!ready}>
@@ -95,33 +95,5 @@ export function AgentForm({ id }: { id: string | null }) {
         </div>
       </form>
     </Page>
-  );
-}
-
-function Tools(props: { offered: Tool[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
-  if (!props.offered.length) return null;
-  const toggle = (name: string, on: boolean) =>
-    props.onChange(on ? [...props.chosen, name] : props.chosen.filter((other) => other !== name));
-  return (
-    <fieldset>
-      <legend className="label">Tools</legend>
-      <div className="card divide-y divide-line">
-        {props.offered.map((tool) => (
-          <label key={tool.name} className="flex items-start gap-3 px-4 py-3">
-            <input
-              type="checkbox"
-              className="mt-1 size-4 accent-accent"
-              checked={props.chosen.includes(tool.name)}
-              onChange={(event) => toggle(tool.name, event.target.checked)}
-            />
-            <span className="min-w-0">
-              <span className="font-mono text-[14px] font-medium">{tool.name}</span>
-              <span className="ml-2 text-[12.5px] text-soft">{EFFECTS[tool.effect]}</span>
-              <span className="hint block">{tool.description}</span>
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
   );
 }

@@ -1,7 +1,7 @@
 import { call, failureFrom } from "../api/client";
 import type { Agent } from "../api/types";
-import { go, useLoaded } from "../ui/hooks";
-import { Plus, Thought, Trash } from "../ui/icons";
+import { go, useLoaded, useTitle } from "../ui/hooks";
+import { Plus, Robot, Thought, Trash } from "../ui/icons";
 import { Page } from "../ui/page";
 import { useSay } from "../ui/toasts";
 import { Trouble } from "../ui/trouble";
@@ -10,12 +10,13 @@ import { thinkingWords } from "./thinking";
 export function AgentList() {
   const { value: agents, failure, reload } = useLoaded(() => call("GET /api/agents"), []);
   const say = useSay();
+  useTitle("Agents");
   const bin = async (agent: Agent) => {
     try {
       await call("DELETE /api/agents/{id}", { path: agent });
       await reload();
       const back = () => call("POST /api/agents/{id}/restore", { path: agent }).then(reload);
-      say(`${agent.name} is deleted.`, { label: "Undo", run: () => void back() });
+      say(`${agent.name} is deleted.`, { label: "Undo", run: () => void back(), focus: true });
     } catch (error) {
       say(failureFrom(error).message);
     }
@@ -30,14 +31,20 @@ export function AgentList() {
       </div>
       <p className="mt-1 text-soft">A name, instructions, a model, tools, and how much it thinks.</p>
       {failure && <div className="mt-6"><Trouble failure={failure} again={() => void reload()} /></div>}
-      {agents?.length === 0 && <p className="mt-10 text-soft">There are none yet. An agent is made in a minute.</p>}
+      {agents?.length === 0 && (
+        <div className="card mt-6 flex flex-col items-center gap-2 px-6 py-12 text-center text-soft">
+          <Robot className="size-9 text-accent" />
+          <p className="font-medium text-ink">There are none yet.</p>
+          <p className="hint max-w-96">An agent remembers its instructions, model and thinking, so that you need not set them in every conversation.</p>
+        </div>
+      )}
       <ul className="mt-6 space-y-3">
         {agents?.map((agent) => (
           <li key={agent.id} className="card flex items-center gap-3 py-3 pr-3 pl-5">
             <a href={`#/agents/${encodeURIComponent(agent.id)}`} className="min-w-0 flex-1 rounded">
               <span className="block truncate font-medium">{agent.name}</span>
-              <span className="hint flex items-center gap-3">
-                <span className="truncate">{agent.model}</span>
+              <span className="hint flex flex-wrap items-center gap-x-3">
+                <span className="max-w-full truncate">{agent.model}</span>
                 {agent.thinking.enabled && (
                   <span className="inline-flex shrink-0 items-center gap-1">
                     <Thought className="size-3.5" /> {thinkingWords(agent.thinking)}

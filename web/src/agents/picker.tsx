@@ -1,9 +1,11 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { call } from "../api/client";
 import type { Model } from "../api/types";
+import { Floating } from "../ui/floating";
 import { useLoaded, useSettled } from "../ui/hooks";
 import { Check, Chevron, Thought } from "../ui/icons";
 import { money, short } from "../ui/words";
+import { alwaysThinks } from "./thinking";
 
 type Props = { value: string | null; onChange: (model: Model) => void; compact?: boolean; up?: boolean };
 
@@ -24,6 +26,7 @@ export function ModelPicker({ value, onChange, compact, up }: Props) {
     setOpen(false);
     button.current?.focus();
   };
+  const [provider, model] = parted(value ?? "Choose a model");
   const look = compact
     ? "inline-flex h-8 max-w-full items-center gap-1.5 rounded-lg px-2 text-[13.5px] text-soft hover:bg-panel hover:text-ink"
     : "field flex items-center justify-between text-left";
@@ -38,15 +41,14 @@ export function ModelPicker({ value, onChange, compact, up }: Props) {
         aria-label={`Model: ${value ?? "Choose a model"}`}
         onClick={() => setOpen(!open)}
       >
-        <span className="truncate">{value ?? "Choose a model"}</span>
+        <span className="truncate">
+          {compact && provider && <span className="max-sm:hidden">{provider}/</span>}
+          {compact ? model : (value ?? "Choose a model")}
+        </span>
         <Chevron className={`size-3.5 ${up ? "-rotate-90" : "rotate-90"}`} />
       </button>
       {open && (
-        <div
-          role="dialog"
-          aria-label="Choose a model"
-          className={`rise absolute left-0 z-30 w-[min(30rem,calc(100vw-2.5rem))] rounded-2xl border border-line bg-raised p-2 shadow-xl ${up ? "bottom-full mb-2" : "mt-2"}`}
-        >
+        <Floating anchor={button} up={up} role="dialog" aria-label="Choose a model" className="flex w-[min(30rem,calc(100vw-1rem))] flex-col rounded-2xl p-2">
           <Choices
             value={value}
             onClose={close}
@@ -55,10 +57,16 @@ export function ModelPicker({ value, onChange, compact, up }: Props) {
               onChange(model);
             }}
           />
-        </div>
+        </Floating>
       )}
     </div>
   );
+}
+
+/** The service and the model of a full name; a narrow window shows only the latter. */
+function parted(name: string): [string, string] {
+  const at = name.indexOf("/");
+  return at < 0 ? ["", name] : [name.slice(0, at), name.slice(at + 1)];
 }
 
 function Choices(props: { value: string | null; onTake: (model: Model) => void; onClose: () => void }) {
@@ -115,7 +123,7 @@ function Choices(props: { value: string | null; onTake: (model: Model) => void; 
         aria-activedescendant={models[active] ? `${id}-${active}` : undefined}
         aria-autocomplete="list"
         placeholder="Search by name or provider"
-        className="field"
+        className="field shrink-0"
         value={words}
         onChange={(event) => {
           setWords(event.target.value);
@@ -123,7 +131,7 @@ function Choices(props: { value: string | null; onTake: (model: Model) => void; 
         }}
         onKeyDown={key}
       />
-      <ul id={`${id}-list`} role="listbox" aria-label="Models" tabIndex={-1} className="mt-2 max-h-80 overflow-y-auto">
+      <ul id={`${id}-list`} role="listbox" aria-label="Models" tabIndex={-1} className="mt-2 max-h-80 min-h-0 overflow-y-auto overscroll-contain">
         {models.map((model, index) => (
           <li
             key={model.name}
@@ -168,7 +176,7 @@ function ModelLine({ model, chosen }: { model: Model; chosen: boolean }) {
       <div className="hint flex flex-wrap items-center gap-x-3">
         <span className="inline-flex items-center gap-1">
           {thinking.kind !== "none" && <Thought className="size-3.5" />}
-          {ABILITY[thinking.kind]}
+          {alwaysThinks(model) ? ABILITY.always : ABILITY[thinking.kind]}
         </span>
         {facts.map((fact) => (
           <span key={String(fact)}>{fact}</span>

@@ -28,6 +28,9 @@ export function budgetTrouble(budget: number | null | undefined, model: Model): 
   return null;
 }
 
+/** Whether a model thinks whatever one asks for. */
+export const alwaysThinks = ({ thinking }: Model): boolean => thinking.kind === "always" || (thinking.kind !== "none" && !thinking.can_be_off);
+
 /** The budget that a model starts with: 10,000, or the nearest that it takes. Nothing for one without budgets. */
 export function startBudget(model: Model): number | null {
   const { kind, budget: range } = model.thinking;
@@ -41,7 +44,7 @@ export function thinkingFor(model: Model, before: Thinking): Thinking {
   if (kind === "none") return { enabled: false, level: null, budget: null };
   const fits = before.budget && !budgetTrouble(before.budget, model);
   return {
-    enabled: kind === "always" || (before.enabled ?? false),
+    enabled: alwaysThinks(model) || (before.enabled ?? false),
     level: before.level && levels.includes(before.level) ? before.level : null,
     budget: kind === "budget" && fits ? (before.budget ?? null) : startBudget(model),
   };

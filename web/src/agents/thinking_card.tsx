@@ -4,7 +4,7 @@ import type { Model, Thinking } from "../api/types";
 import { useLoaded, useSettled } from "../ui/hooks";
 import { Thought } from "../ui/icons";
 import { count } from "../ui/words";
-import { budgetTrouble, levelWord, startBudget } from "./thinking";
+import { alwaysThinks, budgetTrouble, levelWord, startBudget } from "./thinking";
 
 type Props = { model: Model; value: Thinking; onChange: (value: Thinking) => void };
 
@@ -12,7 +12,9 @@ type Props = { model: Model; value: Thinking; onChange: (value: Thinking) => voi
 export function ThinkingCard({ model, value, onChange }: Props) {
   const { thinking } = model;
   const box = useId();
-  const optional = thinking.kind !== "none" && thinking.kind !== "always";
+  const always = alwaysThinks(model);
+  const optional = thinking.kind !== "none" && !always;
+  const on = always || (value.enabled ?? false);
   return (
     <fieldset className="card space-y-4 p-5">
       <legend className="sr-only">Thinking</legend>
@@ -35,8 +37,8 @@ export function ThinkingCard({ model, value, onChange }: Props) {
           </span>
         </label>
       )}
-      {value.enabled && thinking.kind === "budget" && <Budget model={model} value={value} onChange={onChange} />}
-      {(value.enabled || thinking.kind === "always") && thinking.kind !== "budget" && thinking.levels.length > 0 && (
+      {on && thinking.kind === "budget" && <Budget model={model} value={value} onChange={onChange} />}
+      {on && thinking.kind !== "budget" && thinking.levels.length > 0 && (
         <Level model={model} value={value} onChange={onChange} />
       )}
       <p className="hint">{thinking.sentence}</p>

@@ -120,6 +120,12 @@ export type ErrorBody = {
   retry_after?: number | null;
 };
 
+/** Conversations that changed, or whose answer began or ended; null when any may have. */
+export type Events = {
+  after: string;
+  conversations: string[] | null;
+};
+
 /** What was asked, what was sent, what came back. Fields that nobody knows are null. */
 export type Explained = {
   requested: Record<string, unknown> | null;
@@ -267,6 +273,14 @@ export type ToolEntry = {
   name: string;
   description: string | null;
   effect: "read" | "run" | "write";
+  server?: string | null;
+};
+
+/** An MCP server. `error` is what is wrong with it, for those who can mend it. */
+export type ToolServer = {
+  name: string;
+  state: "closed" | "connected" | "connecting" | "disabled" | "failed";
+  error?: string | null;
 };
 
 /** The AI SDK's `UIMessage`. */
@@ -417,6 +431,11 @@ export type Api = {
     takes: undefined;
     query: undefined;
   };
+  "GET /api/events": {
+    gives: Events;
+    takes: undefined;
+    query: { after?: string; };
+  };
   "POST /api/files": {
     gives: File;
     takes: FormData;
@@ -479,6 +498,11 @@ export type Api = {
   };
   "GET /api/tools": {
     gives: ToolEntry[];
+    takes: undefined;
+    query: undefined;
+  };
+  "GET /api/tools/servers": {
+    gives: ToolServer[];
     takes: undefined;
     query: undefined;
   };

@@ -41,6 +41,7 @@ export type MessageMetadata = {
   thinking_skipped?: { code: string; message: string } | null;
   parent_id?: string | null;
   created?: number;
+  updated?: number;
 };
 
 export type Approval = {

@@ -5,6 +5,7 @@ import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/hooks";
 import { Trouble } from "../ui/trouble";
 import { count, money, seconds } from "../ui/words";
+import { Coloured } from "./code";
 
 /** What was asked for, what was sent, what came back, and what was changed on the way. */
 export function ExplainView({ message, onClose }: { message: Message; onClose: () => void }) {
@@ -61,7 +62,7 @@ function Explanation({ value }: { value: Explained }) {
         </div>
         {request ? (
           <pre tabIndex={0} className="max-h-96 overflow-auto rounded-xl bg-panel p-4 font-mono text-[12.5px] leading-snug whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {request}
+            <Coloured text={request} language="json" />
           </pre>
         ) : (
           <p className="hint">It was not kept.</p>
@@ -72,6 +73,18 @@ function Explanation({ value }: { value: Explained }) {
   );
 }
 
+/** The server's names, where people say it otherwise. */
+const NAMES: Record<string, string> = {
+  on: "thinking",
+  show: "to be shown",
+  said: "set as",
+  forms: "as",
+  sealed: "sealed blocks",
+  skipped: "why not",
+  finish: "ended with",
+  elapsed_thinking: "thought for",
+};
+
 function Facts({ title, value }: { title: string; value: unknown }) {
   const pairs = value && typeof value === "object" ? Object.entries(value).filter(([, item]) => item !== null && item !== undefined) : [];
   return (
@@ -81,7 +94,7 @@ function Facts({ title, value }: { title: string; value: unknown }) {
         <dl className="space-y-0.5 text-[14px]">
           {pairs.map(([name, item]) => (
             <div key={name} className="flex justify-between gap-3">
-              <dt className="text-soft">{name.replaceAll("_", " ")}</dt>
+              <dt className="shrink-0 text-soft">{NAMES[name] ?? name.replaceAll("_", " ")}</dt>
               <dd className="text-right [overflow-wrap:anywhere]">{name.startsWith("elapsed") && typeof item === "number" ? seconds(item) : word(item)}</dd>
             </div>
           ))}

@@ -1,5 +1,5 @@
 // The parts of a message in their order, with neighbouring thoughts as one.
-import type { Part, Usage } from "../api/types";
+import type { Approval, Part, Usage } from "../api/types";
 
 type Reasoning = Extract<Part, { type: "reasoning" }>;
 export type ToolPart = Extract<Part, { type: "dynamic-tool" }>;
@@ -58,6 +58,13 @@ function joined(group: Extract<Group, { kind: "thinking" }>, part: Reasoning): G
 }
 
 const sum = (a: number | null, b: number | undefined) => (a === null && b === undefined ? null : (a ?? 0) + (b ?? 0));
+
+/** The question that waits for the reader, if there is one: its tool has neither been decided on nor done anything. */
+export function asksNow(parts: Part[]): Approval | null {
+  const waiting = parts.flatMap((part) => (part.type === "dynamic-tool" && part.state === "input-available" ? [part.toolCallId] : []));
+  const asked = parts.flatMap((part) => (part.type === "data-approval" && part.data.state === "asked" ? [part.data] : []));
+  return asked.findLast((ask) => waiting.includes(ask.tool_call_id)) ?? null;
+}
 
 /** The words of an answer; its thinking only when asked for. */
 export function textOf(parts: Part[], withThinking = false): string {

@@ -1,8 +1,8 @@
 // Markdown of a model. All of it is untrusted: HTML is shown as text, links open apart, pictures are links.
 import { memo } from "react";
 import { type Components, defaultRehypePlugins, defaultRemarkPlugins, Streamdown } from "streamdown";
-import { CopyButton } from "../ui/copy";
 import { Picture } from "../ui/icons";
+import { CodeBlock } from "./code";
 
 type Node = { type: string; value?: string; children?: Node[] };
 
@@ -62,22 +62,10 @@ function Table({ children }: { children?: React.ReactNode }) {
   );
 }
 
-/** Code with its language, a button to copy it, and a way to scroll it with the keyboard. */
 function Code({ node }: { node?: Hast }) {
   const code = node?.children?.[0];
   const language = String(code?.properties?.className ?? "").replace(/^language-/, "");
-  const text = textIn(code).replace(/\n$/, "");
-  return (
-    <div className="my-4 rounded-xl border border-line bg-thought">
-      <div className="flex h-9 items-center justify-between pr-1 pl-4 text-[12.5px] text-soft">
-        <span>{language || "code"}</span>
-        <CopyButton text={text} />
-      </div>
-      <pre tabIndex={0} className="overflow-x-auto px-4 pb-3.5 font-mono text-[13.5px] leading-relaxed">
-        <code>{text}</code>
-      </pre>
-    </div>
-  );
+  return <CodeBlock text={textIn(code).replace(/\n$/, "")} language={language} />;
 }
 
 type Hast = { value?: string; properties?: Record<string, unknown>; children?: Hast[] };

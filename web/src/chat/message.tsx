@@ -1,11 +1,11 @@
-import { memo, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import type { Message, Note } from "../api/types";
-import { CopyButton } from "../ui/copy";
+import { CopyButton, useCopy } from "../ui/copy";
 import { Again, Branch, Chevron, Dots, File, Left, Pencil } from "../ui/icons";
 import { Menu } from "../ui/menu";
 import { Trouble } from "../ui/trouble";
-import { count, money, thoughtFor, when } from "../ui/words";
-import { type Group, groupsOf, reasoningTokens, textOf } from "./groups";
+import { money, thoughtFor, tokens, when } from "../ui/words";
+import { asksNow, type Group, groupsOf, reasoningTokens, textOf } from "./groups";
 import { Markdown } from "./markdown";
 import { Stub, Thinking, Waiting } from "./thinking";
 import { ApprovalAsk, ToolCall } from "./tool";
@@ -27,13 +27,23 @@ export const MessageView = memo(function MessageView(props: Props) {
 
 function Said({ message, siblings, busy, actions }: Props) {
   const [editing, setEditing] = useState(false);
+  const pencil = useRef<HTMLButtonElement>(null);
+  const left = useRef(false);
+  // Whoever leaves an edit stands where they came from.
+  useEffect(() => {
+    if (!editing && left.current) pencil.current?.focus();
+    left.current = false;
+  }, [editing]);
   const text = textOf(message.parts);
   const files = message.parts.filter((part) => part.type === "file");
   if (editing) {
     return (
       <Edit
         text={text}
-        onCancel={() => setEditing(false)}
+        onCancel={() => {
+          left.current = true;
+          setEditing(false);
+        }}
         onSend={(changed) => {
           setEditing(false);
           actions.resend(message, changed);
@@ -44,7 +54,7 @@ function Said({ message, siblings, busy, actions }: Props) {
   return (
     <article className="message group flex flex-col items-end" aria-label="You">
       {files.length > 0 && (
-        <div className="mb-1.5 flex max-w-[85%] flex-wrap justify-end gap-2">
+        <div className="mb-1.5 flex max-w-[85%] flex-wrap items-end justify-end gap-2">
           {files.map((file) => (
             <FileView key={file.url} url={file.url} name={file.filename ?? "file"} type={file.mediaType} />
           ))}
@@ -58,7 +68,7 @@ function Said({ message, siblings, busy, actions }: Props) {
       <Row align="end">
         <Siblings id={message.id} siblings={siblings} choose={actions.choose} disabled={busy} />
         <CopyButton text={text} />
-        <button type="button" className="btn-icon" aria-label="Edit and resend" title="Edit and resend" disabled={busy} onClick={() => setEditing(true)}>
+        <button ref={pencil} type="button" className="btn-icon" aria-label="Edit and resend" title="Edit and resend" disabled={busy} onClick={() => setEditing(true)}>
           <Pencil className="size-4" />
         </button>
       </Row>
@@ -72,19 +82,21 @@ function Answer({ message, siblings, last, busy, actions }: Props) {
   const running = busy && last;
   const thoughts = groups.filter((group) => group.kind === "thinking").length;
   const words = groups.some((group) => group.kind === "text");
+  const asked = asksNow(message.parts);
+  const copy = useCopy();
   return (
     <article className="message group" aria-label="Answer" aria-busy={running}>
       <div className="card min-h-14 space-y-3 px-4 py-3.5 sm:px-5">
         {groups.map((group) => (
           <GroupView key={group.key} group={group} message={message} alone={thoughts === 1} running={running} conversation={actions.conversation} />
         ))}
-        {running && !words && !groups.some(isLive) && <Waiting />}
+        {running && !words && !asked && !groups.some(isLive) && <Waiting />}
         {metadata.thinking_skipped && !running && <Stub title="No thinking to show:">{metadata.thinking_skipped.message}.</Stub>}
         {metadata.status === "interrupted" && !running && <p className="text-[13.5px] text-soft">Stopped here. What arrived is kept.</p>}
-        {metadata.failure && !running && <Trouble failure={metadata.failure} again={() => actions.regenerate(message)} />}
+        {metadata.failure && !running && <Trouble failure={metadata.failure} since={metadata.updated} again={() => actions.regenerate(message)} />}
         <Notes notes={notesOf(message)} explain={() => actions.explain(message)} />
       </div>
-      <Row align="start">
+      <Row align="start" hidden={running}>
         <Siblings id={message.id} siblings={siblings} choose={actions.choose} disabled={busy} />
         <CopyButton text={textOf(message.parts)} />
         <button type="button" className="btn-icon" aria-label="Answer again" title="Answer again" disabled={busy} onClick={() => actions.regenerate(message)}>
@@ -98,7 +110,7 @@ function Answer({ message, siblings, last, busy, actions }: Props) {
           icon={<Dots className="size-4" />}
           items={[
             { label: "Explain this answer", run: () => actions.explain(message) },
-            { label: "Copy with thinking", run: () => void navigator.clipboard.writeText(textOf(message.parts, true)) },
+            { label: "Copy with thinking", run: () => void copy(textOf(message.parts, true)) },
           ]}
         />
         <Numbers message={message} thoughts={thoughts} />
@@ -113,11 +125,11 @@ function GroupView(props: { group: Group; message: Message; alone: boolean; runn
   const { group, message, alone, running, conversation } = props;
   if (group.kind === "thinking") {
     const { elapsed_thinking: elapsed = null, usage } = message.metadata ?? {};
-    const tokens = group.tokens ?? (alone ? reasoningTokens(usage) : null);
-    return <Thinking text={group.text} live={group.live} elapsed={group.elapsed ?? (alone ? elapsed : null)} tokens={tokens} />;
+    const used = group.tokens ?? (alone ? reasoningTokens(usage) : null);
+    return <Thinking text={group.text} live={group.live} elapsed={group.elapsed ?? (alone ? elapsed : null)} tokens={used} />;
   }
   if (group.kind === "text") return <Markdown text={group.text} live={group.live} />;
-  if (group.kind === "tool") return <ToolCall part={group.part} />;
+  if (group.kind === "tool") return <ToolCall part={group.part} asked={running && asksNow(message.parts)?.tool_call_id === group.part.toolCallId} />;
   const { part } = group;
   if (part.type === "data-redacted") return <Stub title={stubTitle(part.data.form)}>{part.data.why}</Stub>;
   if (part.type === "data-approval") return <ApprovalAsk ask={part.data} conversation={conversation} live={running} />;
@@ -155,7 +167,7 @@ function Numbers({ message, thoughts }: { message: Message; thoughts: number }) 
   const words = [
     model,
     thoughts > 1 && thoughtFor(elapsed, reasoningTokens(usage)),
-    usage && `${count(usage.output_total)} tokens out`,
+    usage && `${tokens(usage.output_total)} out`,
     cost !== null && cost !== undefined && money(cost),
   ].filter(Boolean);
   return (
@@ -165,10 +177,10 @@ function Numbers({ message, thoughts }: { message: Message; thoughts: number }) 
   );
 }
 
-function Row({ align, children }: { align: "start" | "end"; children: React.ReactNode }) {
-  return (
-    <div className={`mt-1 flex h-8 max-w-full items-center gap-0.5 ${align === "end" ? "justify-end" : ""}`}>{children}</div>
-  );
+/** What can be done with a message. While it is written there is nothing yet, but the room for it. */
+function Row({ align, hidden, children }: { align: "start" | "end"; hidden?: boolean; children: React.ReactNode }) {
+  const place = align === "end" ? "justify-end" : "";
+  return <div className={`mt-1 flex h-8 max-w-full items-center gap-0.5 ${place} ${hidden ? "invisible" : ""}`}>{children}</div>;
 }
 
 function Siblings(props: { id: string; siblings: string[] | undefined; choose: (head: string) => void; disabled: boolean }) {
@@ -223,7 +235,7 @@ function Edit(props: { text: string; onCancel: () => void; onSend: (text: string
 function FileView({ url, name, type }: { url: string; name: string; type: string }) {
   const ours = url.startsWith("/api/");
   if (ours && type.startsWith("image/")) {
-    return <img src={url} alt={name} className="max-h-56 max-w-full rounded-xl border border-line object-contain" />;
+    return <img src={url} alt={name} className="h-40 max-w-full rounded-xl border border-line object-contain" />;
   }
   const look = "inline-flex max-w-64 items-center gap-2 rounded-xl border border-line bg-raised px-3 py-2 text-[13.5px]";
   const inside = (

@@ -6,12 +6,12 @@ import { thinkingFor, usualThinking } from "../agents/thinking";
 import { go, tell, useLoaded } from "../ui/hooks";
 import { Trouble } from "../ui/trouble";
 import { Composer } from "./composer";
-import { sendFirst } from "./page";
+import { sendFirst } from "./first";
 import { ThinkingButton } from "./settings";
 import type { Draft } from "./line";
 
 /** A blank page, a model or an agent, and a place to write. */
-export function NewConversation({ agentId }: { agentId: string | null }) {
+export function NewConversation({ agentId, simulated }: { agentId: string | null; simulated: boolean }) {
   const agents = useLoaded(() => call("GET /api/agents"), []).value ?? [];
   const models = useLoaded(() => call("GET /api/models", { query: { limit: 1 } }), []).value;
   const [chosen, setChosen] = useState<string | null>(agentId);
@@ -70,6 +70,11 @@ export function NewConversation({ agentId }: { agentId: string | null }) {
           {!chosen && <ModelPicker compact up value={model?.name ?? null} onChange={setModel} />}
           {!chosen && model && <ThinkingButton model={model.name} value={thinking} onSave={setThinking} />}
         </Composer>
+        <p className="hint mt-3 px-2 text-balance">
+          {simulated
+            ? "Simulated: the answers are scripted, and no model is asked. To ask real ones, set a provider's key where the server runs and start it without --sim."
+            : "Enter sends, Shift+Enter begins a line. The thought bubble says how much the model thinks."}
+        </p>
       </div>
     </div>
   );

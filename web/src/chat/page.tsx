@@ -3,24 +3,22 @@ import { call, failureFrom, urlOf } from "../api/client";
 import type { ConversationChange } from "../api/schema";
 import type { Agent, Conversation, Message, Messages, Model } from "../api/types";
 import { ModelPicker } from "../agents/picker";
-import { useLoaded, tell, useTold } from "../ui/hooks";
+import { useLoaded, tell, useTitle, useTold } from "../ui/hooks";
 import { Chevron, Dots, Download, Pencil } from "../ui/icons";
 import { Menu } from "../ui/menu";
 import { useSay } from "../ui/toasts";
 import { Trouble } from "../ui/trouble";
 import { Composer } from "./composer";
 import { ExplainView } from "./explain";
+import { takeFirst } from "./first";
 import { type Actions, MessageView } from "./message";
 import { Rename } from "./rename";
 import { useFollow } from "./scroll";
 import { ThinkingButton } from "./settings";
-import { type Draft, type Line, loadConversation, loadMessages } from "./line";
+import { type Line, loadConversation, loadMessages } from "./line";
 import { type Talk, useTalk } from "./talk";
+import { asksNow } from "./groups";
 import { Waiting } from "./thinking";
-
-/** The first message of a conversation that was made for it, until its page has sent it. */
-const first = new Map<string, Draft>();
-export const sendFirst = (id: string, draft: Draft) => first.set(id, draft);
 
 export function ConversationPage({ id }: { id: string }) {
   const about = useLoaded(() => loadConversation(id), [id]);
@@ -53,16 +51,15 @@ function Talking({ conversation, kept, reload, set }: TalkingProps) {
   const agentId = conversation.agent_id;
   const agent = useLoaded(async () => (agentId ? call("GET /api/agents/{id}", { path: { id: agentId } }) : null), [agentId]).value ?? null;
   useLateTitle(conversation, reload);
+  useTitle(conversation.title);
 
   useTold((told) => {
     if (told.what === "conversations" && told.elsewhere) void reload();
   });
 
   useEffect(() => {
-    const draft = first.get(id);
-    if (!draft) return;
-    first.delete(id);
-    line.send(draft);
+    const draft = takeFirst(id);
+    if (draft) line.send(draft);
   }, [id]);
 
   const actions = useMemo<Actions>(() => actionsOf(id, line, setExplained, say), [id, line, say]);
@@ -194,6 +191,8 @@ function statusWords(talk: Talk): string {
   if (talk.lost) return "The connection was lost. Trying to reconnect…";
   if (!talk.busy) return "";
   const parts = talk.messages.at(-1)?.parts ?? [];
+  const ask = asksNow(parts);
+  if (ask) return `May ${ask.tool} run? Waiting for your answer.`;
   const last = parts.findLast((part) => part.type !== "step-start" && part.type !== "data-note");
   if (last?.type === "text") return "Answering…";
   if (last?.type === "dynamic-tool") return `Using ${last.toolName}…`;
@@ -236,5 +235,9 @@ function Header({ conversation, agent, reload }: { conversation: Conversation; a
 function ContextMeter({ conversation }: { conversation: Conversation }) {
   const { context } = conversation;
   if (!context?.shown) return null;
-  return <span className="ml-auto hidden truncate pr-2 text-[12.5px] text-soft sm:inline">{context.shown}</span>;
+  return (
+    <span className="ml-auto hidden min-w-36 truncate pr-2 text-right text-[12.5px] text-soft tabular-nums sm:inline" title="How much of what the model can read at once is in use, in tokens">
+      {context.shown} in use
+    </span>
+  );
 }

@@ -24,7 +24,7 @@ export function ThinkingButton({ model: name, value, onSave }: Props) {
         onClick={() => setOpen(true)}
       >
         <Thought className={value?.enabled ? "size-[17px] text-accent" : "size-[17px]"} />
-        <span className="max-sm:hidden">{label}</span>
+        <span className="max-sm:hidden">Thinking: {label}</span>
       </button>
       {open && (
         <ThinkingDialog

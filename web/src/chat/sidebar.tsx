@@ -3,11 +3,11 @@ import { call, failureFrom } from "../api/client";
 import type { Api } from "../api/schema";
 import type { ConversationItem, Me } from "../api/types";
 import { go, tell, useLoaded, useRoute, useSettled, useTold } from "../ui/hooks";
-import { Chart, Dots, Pencil, Person, Plus, Search, Thought, Trash } from "../ui/icons";
+import { Chart, Dots, Pencil, Person, Plus, Robot, Search, Thought, Trash } from "../ui/icons";
 import { Menu } from "../ui/menu";
 import { ThemeButton } from "../ui/theme";
 import { useSay } from "../ui/toasts";
-import { age } from "../ui/words";
+import { age, firstWords } from "../ui/words";
 import { Rename } from "./rename";
 
 type Page = Api["GET /api/conversations"]["gives"];
@@ -37,7 +37,7 @@ export function Sidebar({ me, onSignOut }: { me: Me; onSignOut: () => void }) {
 
   return (
     <div className="flex h-full flex-col">
-      <div className="flex h-14 shrink-0 items-center gap-2.5 px-4">
+      <div className="flex h-14 shrink-0 items-center gap-2.5 px-4 max-md:pr-12">
         <img src="/icon.svg" alt="" className="size-6" />
         <span className="text-[16px] font-semibold tracking-tight">thinkwire</span>
         {me.simulated && (
@@ -66,7 +66,7 @@ export function Sidebar({ me, onSignOut }: { me: Me; onSignOut: () => void }) {
       </div>
       <nav aria-label="Conversations" className="mt-3 min-h-0 flex-1 overflow-y-auto px-2 pb-4">
         {list.failure && <p className="hint px-3 py-2">{list.failure.message}</p>}
-        {list.value && !items.length && <p className="hint px-3 py-2">{q ? "Nothing has these words." : "Nothing yet."}</p>}
+        {list.value && !items.length && <p className="hint px-3 py-2">{q ? "No conversation has these words." : "No conversations yet. What you ask is kept here."}</p>}
         <List items={items} current={route[0] === "c" ? (route[1] ?? null) : null} grouped={!q} />
         {next && (
           <button type="button" className="btn btn-quiet mt-1 w-full" onClick={() => void loadMore()}>
@@ -101,7 +101,7 @@ function List(props: { items: ConversationItem[]; current: string | null; groupe
 function Entry({ item, current, found }: { item: ConversationItem; current: boolean; found: boolean }) {
   const [renaming, setRenaming] = useState(false);
   const say = useSay();
-  const title = item.title || item.preview || "New conversation";
+  const title = item.title || firstWords(item.preview) || "New conversation";
   const bin = async () => {
     try {
       await call("DELETE /api/conversations/{id}", { path: item });
@@ -112,7 +112,7 @@ function Entry({ item, current, found }: { item: ConversationItem; current: bool
         tell({ what: "conversations" });
         go("c", item.id);
       };
-      say("The conversation is deleted.", { label: "Undo", run: () => void back() });
+      say("The conversation is deleted.", { label: "Undo", run: () => void back(), focus: true });
     } catch (error) {
       say(failureFrom(error).message);
     }
@@ -126,7 +126,7 @@ function Entry({ item, current, found }: { item: ConversationItem; current: bool
       >
         <span className="min-w-0">
           <span className="block truncate">{title}</span>
-          {found && item.preview && <span className="line-clamp-2 text-[12.5px] leading-snug text-soft">{item.preview}</span>}
+          {found && item.preview && <span className="line-clamp-2 text-[12.5px] leading-snug text-soft">{firstWords(item.preview, 160)}</span>}
         </span>
         {item.running && (
           <>
@@ -164,7 +164,7 @@ function Foot({ me, onSignOut, at }: { me: Me; onSignOut: () => void; at: string
   );
   return (
     <div className="space-y-0.5 border-t border-line p-2">
-      {link("agents", "Agents", <Thought />)}
+      {link("agents", "Agents", <Robot />)}
       {link("usage", "Usage", <Chart />)}
       {me.auth && me.user?.admin && link("users", "People", <Person />)}
       <div className="flex items-center gap-2 pt-1 pl-3">

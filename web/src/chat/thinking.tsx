@@ -1,12 +1,12 @@
 import { memo, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Chevron, Lock, Thought } from "../ui/icons";
-import { count, firstWords, lastWords, thoughtTime } from "../ui/words";
+import { firstWords, lastWords, thoughtTime, tokens } from "../ui/words";
 import { Markdown } from "./markdown";
 
 type Props = { text: string; live: boolean; elapsed: number | null; tokens: number | null };
 
 /** One line with a thought bubble and the first words. A click shows the rest; it always begins closed. */
-export const Thinking = memo(function Thinking({ text, live, elapsed, tokens }: Props) {
+export const Thinking = memo(function Thinking({ text, live, elapsed, tokens: used }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const measured = useElapsed(live);
@@ -22,7 +22,7 @@ export const Thinking = memo(function Thinking({ text, live, elapsed, tokens }: 
         <Thought className={`size-[17px] ${live ? "breathe text-accent" : ""}`} />
         <span className="shrink-0 font-medium">
           {live ? "Thinking…" : thoughtTime(elapsed ?? measured)}
-          {!live && tokens ? <span className="max-sm:hidden"> · {count(tokens)} tokens</span> : null}
+          {!live && used ? <span className="max-sm:hidden"> · {tokens(used)}</span> : null}
         </span>
         <span className="min-w-0 flex-1 truncate italic" data-preview>
           {open ? "" : live ? lastWords(text) : firstWords(text)}

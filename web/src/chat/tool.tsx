@@ -3,6 +3,7 @@ import { call, failureFrom } from "../api/client";
 import type { Approval } from "../api/types";
 import { Chevron, Wrench } from "../ui/icons";
 import { useSay } from "../ui/toasts";
+import { Coloured } from "./code";
 import type { ToolPart } from "./groups";
 
 const STATES: Record<string, string> = {
@@ -14,7 +15,7 @@ const STATES: Record<string, string> = {
 };
 
 /** A tool's call and its result, closed like a thought. */
-export const ToolCall = memo(function ToolCall({ part }: { part: ToolPart }) {
+export const ToolCall = memo(function ToolCall({ part, asked = false }: { part: ToolPart; asked?: boolean }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const failed = part.state === "output-error";
@@ -30,7 +31,7 @@ export const ToolCall = memo(function ToolCall({ part }: { part: ToolPart }) {
         <Wrench className={`size-[17px] ${part.state.startsWith("input") ? "breathe text-accent" : ""}`} />
         <span className="shrink-0">
           <span className="font-mono font-medium text-ink">{part.toolName}</span>{" "}
-          <span className={failed ? "text-danger" : ""}>{STATES[part.state] ?? part.state}</span>
+          <span className={failed ? "text-danger" : ""}>{asked ? "waits for you" : (STATES[part.state] ?? part.state)}</span>
         </span>
         <span className="min-w-0 flex-1 truncate font-mono text-[12.5px]">{open ? "" : shown(part.input, true)}</span>
         <Chevron className={`size-4 transition-transform ${open ? "rotate-90" : ""}`} />
@@ -38,7 +39,7 @@ export const ToolCall = memo(function ToolCall({ part }: { part: ToolPart }) {
       <div id={id} hidden={!open} className="space-y-2 border-t border-line px-4 py-3">
         {open && (
           <>
-            <Block title="Asked with" text={shown(part.input)} />
+            <Block title="Asked with" text={shown(part.input)} language="json" />
             {part.state === "output-available" && <Block title="Result" text={shown(part.output)} />}
             {part.state === "output-error" && <Block title="Error" text={part.errorText} />}
           </>
@@ -48,7 +49,7 @@ export const ToolCall = memo(function ToolCall({ part }: { part: ToolPart }) {
   );
 });
 
-function Block({ title, text }: { title: string; text: string }) {
+function Block({ title, text, language = "" }: { title: string; text: string; language?: string }) {
   return (
     <div>
       <p className="mb-1 text-[12.5px] text-soft">{title}</p>
@@ -56,7 +57,7 @@ function Block({ title, text }: { title: string; text: string }) {
         tabIndex={0}
         className="max-h-72 overflow-auto rounded-lg bg-panel p-3 font-mono text-[12.5px] leading-snug whitespace-pre-wrap [overflow-wrap:anywhere]"
       >
-        {text}
+        <Coloured text={text} language={language} />
       </pre>
     </div>
   );

@@ -77,6 +77,11 @@ export function tell(told: Told): void {
   channel?.postMessage(told);
 }
 
+/** Something changed in another browser. */
+export function hear(told: Told): void {
+  here.dispatchEvent(new CustomEvent("told", { detail: { ...told, elsewhere: true } }));
+}
+
 export function useTold(hear: (told: Told & { elsewhere: boolean }) => void): void {
   const latest = useRef(hear);
   latest.current = hear;
@@ -90,4 +95,16 @@ export function useTold(hear: (told: Told & { elsewhere: boolean }) => void): vo
       channel?.removeEventListener("message", remote);
     };
   }, []);
+}
+
+const APP = "thinkwire";
+
+/** What the tab is called, and what is read out when the page changes. */
+export function useTitle(title: string | null | undefined): void {
+  useEffect(() => {
+    document.title = title ? `${title} · ${APP}` : APP;
+    return () => {
+      document.title = APP;
+    };
+  }, [title]);
 }

@@ -23,9 +23,9 @@ function icon(paths: ReactNode) {
 /** A thought bubble. */
 export const Thought = icon(
   <>
-    <path d="M6.2 13.2a3.4 3.4 0 0 1-.5-6.7A4.3 4.3 0 0 1 14 6a3.6 3.6 0 0 1 .2 7.2H6.2Z" />
-    <circle cx="6.4" cy="15.6" r="1" />
-    <circle cx="4" cy="17.6" r=".5" />
+    <path d="M6.4 12a3.4 3.4 0 0 1-.6-6.7A4.4 4.4 0 0 1 14.2 4.8a3.6 3.6 0 0 1 .2 7.2H6.4Z" />
+    <circle cx="5.6" cy="15" r="1.1" />
+    <circle cx="3" cy="18" r=".6" fill="currentColor" />
   </>,
 );
 export const Chevron = icon(<path d="m7.5 5 5 5-5 5" />);
@@ -62,6 +62,14 @@ export const Wrench = icon(<path d="M12.5 4a4 4 0 0 0-3.7 5.4L4 14.2 5.8 16l4.8-
 export const Gear = icon(<path d="M4 6h7M14 6h2M4 10h2M9 10h7M4 14h7M14 14h2M12.5 4.5v3M7.5 8.5v3M12.5 12.5v3" />);
 export const Close = icon(<path d="m5 5 10 10M15 5 5 15" />);
 export const Menu = icon(<path d="M3.5 6h13M3.5 10h13M3.5 14h13" />);
+export const Robot = icon(
+  <>
+    <rect x="4" y="7" width="12" height="9" rx="2.5" />
+    <path d="M10 7V4M2 11v2M18 11v2M8.5 13.2h3" />
+    <circle cx="7.6" cy="10.6" r=".7" fill="currentColor" />
+    <circle cx="12.4" cy="10.6" r=".7" fill="currentColor" />
+  </>,
+);
 export const Person = icon(
   <>
     <circle cx="10" cy="7" r="3" />

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { Floating } from "./floating";
 
 export type Item = { label: string; icon?: ReactNode; run?: () => void; href?: string; danger?: boolean };
 
@@ -29,12 +30,13 @@ export function Menu(props: { label: string; icon: ReactNode; items: Item[]; cla
       close();
     }
     if (event.key === "Tab") setOpen(false);
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step || !open) return;
-    event.preventDefault();
+    if (!open) return;
     const items = [...(box.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
     const at = items.indexOf(document.activeElement as HTMLElement);
-    items[(at + step + items.length) % items.length]?.focus();
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    items.at(to % items.length)?.focus();
   };
 
   return (
@@ -52,15 +54,11 @@ export function Menu(props: { label: string; icon: ReactNode; items: Item[]; cla
         {props.icon}
       </button>
       {open && (
-        <div
-          role="menu"
-          aria-label={props.label}
-          className="rise absolute right-0 z-30 mt-1 min-w-52 rounded-xl border border-line bg-raised p-1.5 shadow-xl"
-        >
+        <Floating anchor={button} end role="menu" aria-label={props.label} className="min-w-52 overflow-y-auto rounded-xl p-1.5">
           {props.items.map((item) => (
             <MenuItem key={item.label} item={item} close={close} />
           ))}
-        </div>
+        </Floating>
       )}
     </div>
   );

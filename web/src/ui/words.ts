@@ -7,6 +7,9 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? unknown : counts.format(value);
 }
 
+/** "1 token", "1,234 tokens". */
+export const tokens = (value: number | null | undefined): string => `${count(value)} ${value === 1 ? "token" : "tokens"}`;
+
 /** 200000 → 200k, 1048576 → 1M. */
 export function short(value: number | null | undefined): string {
   if (value === null || value === undefined) return unknown;
@@ -39,8 +42,8 @@ export function thoughtTime(elapsed: number | null | undefined): string {
 }
 
 /** "Thought for 12 s · 1,234 tokens", with only what is known. */
-export function thoughtFor(elapsed: number | null | undefined, tokens: number | null | undefined): string {
-  return tokens ? `${thoughtTime(elapsed)} · ${count(tokens)} tokens` : thoughtTime(elapsed);
+export function thoughtFor(elapsed: number | null | undefined, used: number | null | undefined): string {
+  return used ? `${thoughtTime(elapsed)} · ${tokens(used)}` : thoughtTime(elapsed);
 }
 
 /** The server gives seconds since 1970 or an ISO text. */

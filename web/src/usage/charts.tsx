@@ -1,6 +1,6 @@
 // Plain SVG. Every chart has its numbers in words and a table beside it.
 import { type RefObject, useEffect, useRef, useState } from "react";
-import { money, short } from "../ui/words";
+import { money, short, unknown } from "../ui/words";
 import type { Sums } from "./numbers";
 
 const HEIGHT = 200;
@@ -92,6 +92,11 @@ export function Legend({ series }: { series: Pick<Series, "label" | "className">
   );
 }
 
+function written({ thinking, answer, cost }: Sums): string {
+  if (thinking === null && answer === null && cost === null) return unknown;
+  return `${short(thinking)} thinking · ${short(answer)} answer · ${cost === null ? `cost ${unknown}` : money(cost)}`;
+}
+
 /** One line for each model or agent: how much it wrote, and how much of that was thought. */
 export function Shares({ rows, label }: { rows: [string, Sums][]; label: string }) {
   const most = Math.max(1, ...rows.map(([, sums]) => (sums.thinking ?? 0) + (sums.answer ?? 0)));
@@ -102,12 +107,12 @@ export function Shares({ rows, label }: { rows: [string, Sums][]; label: string 
           <div className="mb-1 flex flex-wrap justify-between gap-x-4 text-[14px]">
             <span className="truncate">{name}</span>
             <span className="shrink-0 text-soft tabular-nums">
-              {short(sums.thinking)} thinking · {short(sums.answer)} answer · {money(sums.cost)}
+              {written(sums)}
             </span>
           </div>
           <svg viewBox="0 0 100 3" preserveAspectRatio="none" className="h-2 w-full overflow-hidden rounded-full bg-panel" aria-hidden="true">
             <rect width={((sums.thinking ?? 0) / most) * 100} height="3" className="fill-accent" />
-            <rect x={((sums.thinking ?? 0) / most) * 100} width={((sums.answer ?? 0) / most) * 100} height="3" className="fill-accent/40" />
+            <rect x={((sums.thinking ?? 0) / most) * 100} width={((sums.answer ?? 0) / most) * 100} height="3" className="fill-accent-soft" />
           </svg>
         </li>
       ))}

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { call } from "../api/client";
 import type { UsageRow } from "../api/types";
-import { useLoaded } from "../ui/hooks";
+import { useLoaded, useTitle } from "../ui/hooks";
 import { Page } from "../ui/page";
 import { Trouble } from "../ui/trouble";
 import { count, money, short, unknown } from "../ui/words";
@@ -11,7 +11,7 @@ import { added, by, days, type Sums, thinkingShare } from "./numbers";
 const SPANS = [7, 30, 90];
 const TOKENS = [
   { label: "Thinking", className: "fill-accent", of: (sums: Sums) => sums.thinking },
-  { label: "Answer", className: "fill-accent/40", of: (sums: Sums) => sums.answer },
+  { label: "Answer", className: "fill-accent-soft", of: (sums: Sums) => sums.answer },
 ];
 
 /** Seconds from UTC to where the reader is, whose days are counted. */
@@ -20,6 +20,7 @@ const localDay = (ago: number) => new Date(Date.now() + offset() * 1000 - ago * 
 
 export function UsagePage() {
   const [span, setSpan] = useState(30);
+  useTitle("Usage");
   const [table, setTable] = useState(false);
   const until = localDay(0);
   const since = localDay(span - 1);
@@ -28,7 +29,7 @@ export function UsagePage() {
     [since],
   );
   return (
-    <Page>
+    <Page wide>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h1 className="text-2xl font-semibold">Usage</h1>
         <div className="flex gap-2">
@@ -50,7 +51,7 @@ export function UsagePage() {
         </div>
       )}
       {value && <Summary sums={added(value)} />}
-      {value?.length === 0 && <p className="mt-10 text-soft">Nothing was asked in this time.</p>}
+      {value?.length === 0 && <p className="mt-10 text-soft">Nothing was asked in this time. What your answers take is drawn here by day, model and agent.</p>}
       {value && value.length > 0 && (table ? <Table rows={value} /> : <Charts rows={value} days={days(since, until)} />)}
     </Page>
   );
@@ -59,7 +60,7 @@ export function UsagePage() {
 function Summary({ sums }: { sums: Sums }) {
   const share = thinkingShare(sums);
   const facts: [string, string][] = [
-    ["Thinking share of output", share === null ? unknown : `${Math.round(share * 100)} %`],
+    ["Thinking share", share === null ? unknown : `${Math.round(share * 100)} %`],
     ["Thinking tokens", count(sums.thinking)],
     ["Answer tokens", count(sums.answer)],
     ["Cost", money(sums.cost)],

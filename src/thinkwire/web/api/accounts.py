@@ -44,12 +44,11 @@ async def login(call: Call) -> Response:
     name, password = call.body.name, call.body.password
     address = call.request.client.host if call.request.client else "?"
     keys = (f"name {name_key(name)}", f"address {address}")
-    throttle = call.web.throttle
-    throttle.check(*keys)
+    await call.web.throttle.take(*keys)
     found = await call.web.store.user_named(name)
     if not await is_right(password, found[1] if found else None) or found is None:
-        throttle.failed(*keys)
         raise Problem(401, "wrong_password", "the name or the password is wrong")
+    await call.web.throttle.give_back(*keys)
     return await _signed_in(call, found[0])
 
 
@@ -77,8 +76,7 @@ async def setup(call: Call) -> Response:
 async def join(call: Call) -> Response:
     _needs_accounts(call)
     address = call.request.client.host if call.request.client else "?"
-    call.web.throttle.check(f"join {address}")
-    call.web.throttle.failed(f"join {address}")
+    await call.web.throttle.take(f"join {address}")
     body = call.body
     password = await hashed(body.password)
     user = await call.web.store.create_user(body.name, password, invitation=digest(body.token))

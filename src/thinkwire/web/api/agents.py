@@ -12,7 +12,7 @@ from thinkwire.store import AgentRow
 from thinkwire.web import owned, shapes
 from thinkwire.web.api.models import facts_of
 from thinkwire.web.call import Call
-from thinkwire.web.composing import tools_for, wanted_of
+from thinkwire.web.composing import tools_named, wanted_of
 from thinkwire.web.thinking import Wanted, checked
 
 
@@ -22,7 +22,7 @@ async def list_agents(call: Call) -> list[shapes.Agent]:
 
 async def create(call: Call) -> shapes.Agent:
     body = call.body
-    _check(call, body.model, body.thinking, body.tools)
+    await _check(call, body.model, body.thinking, body.tools)
     row = await call.web.store.create_agent(
         body.name.strip() or body.name,
         body.instructions,
@@ -45,7 +45,7 @@ async def change(call: Call) -> shapes.Agent:
     }
     wanted = changes.get("thinking", wanted_of(row.thinking))
     known = [name for name in changes.get("tools", ()) if name not in row.tools]
-    _check(call, changes.get("model", row.model), wanted, known)
+    await _check(call, changes.get("model", row.model), wanted, known)
     if "thinking" in changes:
         changes["thinking"] = msgspec.to_builtins(wanted)
     if not changes:
@@ -65,10 +65,10 @@ async def restore(call: Call) -> shapes.Agent:
     return _shown(await call.web.store.agent(row.id))
 
 
-def _check(call: Call, model: str | None, wanted: Wanted, tools: list[str]) -> None:
+async def _check(call: Call, model: str | None, wanted: Wanted, tools: list[str]) -> None:
     """What cannot be is refused when it is saved, not when the agent is first asked."""
     checked(wanted, facts_of(call.web, model))
-    Toolbox(tools_for(call.web, call.owner)).only(tools)
+    Toolbox(await tools_named(call.web, call.owner, tools)).only(tools)
 
 
 def _shown(row: AgentRow) -> shapes.Agent:

@@ -13,12 +13,12 @@ from thinkwire.store import ConversationRow, Kept, NotKept
 from thinkwire.store.ids import new_id
 from thinkwire.web import owned, shapes
 from thinkwire.web.answering import Answering, Saying
-from thinkwire.web.call import Call
+from thinkwire.web.call import Call, still_signed_in
 from thinkwire.web.composing import compose
 from thinkwire.web.grouping import Group, Tree, groups, is_results
-from thinkwire.web.guard import who
 from thinkwire.web.line import Line
 from thinkwire.web.problems import Problem, not_there
+from thinkwire.web.servers import PATIENCE
 from thinkwire.web.sse import event_stream
 from thinkwire.web.titles import title_if_none
 
@@ -83,12 +83,12 @@ async def _saying(call: Call) -> Saying:
 async def _begun(call: Call, row: ConversationRow, saying: Saying) -> Answering:
     web = call.web
     head = await _head(call, row)
-    composed = await compose(web, row)
+    composed = await compose(web, row, patience=PATIENCE)
     going_on = await _going_on(call, row, head) if saying.text is None and not saying.files else None
     message_id = going_on.id if going_on else new_id()
     line = Line(web.store, head, None if going_on else message_id)
     parent = going_on.kept[0].parent_id if going_on else head
-    answering = Answering(composed.talk, line, message_id, parent)
+    answering = Answering(composed.talk, line, message_id, parent, owner=row.owner)
     answering.begin(Saying(saying.text, saying.files, composed.notes))
     if row.title is None:
         web.background(_then_title(call, answering))
@@ -132,8 +132,7 @@ async def _going_on(call: Call, row: ConversationRow, head: str | None) -> Group
     last = groups(await call.web.store.path(row.id, head))[-1]
     if last.role == "user":
         return None
-    answer = last.answers[-1]
-    if answer is last.last and answer.status == "complete" and not answer.turn.tool_calls:
+    if last.finished:
         raise Problem(409, "answered", "everything is answered; say something, or make an answer again")
     return last
 
@@ -143,13 +142,10 @@ def _allowed(call: Call, conversation_id: str) -> Callable[[], Awaitable[bool]]:
 
     async def allowed() -> bool:
         try:
-            user = await who(call.web, call.request)
-            if call.web.options.auth and (user is None or user.id != call.owner):
-                return False
             await owned.conversation(call, conversation_id)
         except Problem:
             return False
-        return True
+        return await still_signed_in(call)
 
     return allowed
 

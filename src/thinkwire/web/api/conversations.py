@@ -50,6 +50,7 @@ async def create(call: Call) -> shapes.Conversation:
         agent_id=body.agent_id,
         owner=call.owner,
     )
+    await call.web.news.tell(call.owner, row.id)
     return await _whole(call, row)
 
 
@@ -80,6 +81,7 @@ async def change(call: Call) -> shapes.Conversation:
         await store.update(row.id, **changes)
     if body.title is not UNSET:
         await store.rename(row.id, body.title)
+    await call.web.news.tell(call.owner, row.id)
     return await _whole(call, await store.conversation(row.id))
 
 
@@ -88,12 +90,14 @@ async def delete(call: Call) -> shapes.Done:
     row = await owned.conversation(call)
     await call.web.runs.stop(row.id)
     await call.web.store.delete(row.id)
+    await call.web.news.tell(call.owner, row.id)
     return shapes.Done()
 
 
 async def restore(call: Call) -> shapes.Conversation:
     row = await owned.conversation(call, deleted=True)
     await call.web.store.restore(row.id)
+    await call.web.news.tell(call.owner, row.id)
     return await _whole(call, await call.web.store.conversation(row.id))
 
 

@@ -23,6 +23,9 @@ from thinkwire.web.composing import located, tools_for
 from thinkwire.web.state import Web
 from thinkwire.web.thinking import ability, sentence, settings_of
 
+_PATIENCE = 3.0
+"""Seconds for which a list waits for MCP servers; whoever asks again finds those that take longer."""
+
 
 async def list_models(call: Call) -> shapes.Models:
     """Those that can be asked first, then the newest. Words in `q` must all be found."""
@@ -58,8 +61,23 @@ async def plan(call: Call) -> shapes.PlanAnswer:
 
 
 async def list_tools(call: Call) -> list[shapes.ToolEntry]:
-    specs = tools_for(call.web, call.owner)
-    return [shapes.ToolEntry(spec.name, spec.description, spec.effect) for spec in specs]
+    """Those of the workspace, and those of MCP servers that can be reached."""
+    specs = (*tools_for(call.web, call.owner), *await call.web.servers.tools(_PATIENCE))
+    server_of = call.web.servers.server_of
+    return [
+        shapes.ToolEntry(spec.name, spec.description, spec.effect, server_of(spec.name)) for spec in specs
+    ]
+
+
+async def list_servers(call: Call) -> list[shapes.ToolServer]:
+    """How the MCP servers are; with accounts, what is wrong with one is for administrators."""
+    web = call.web
+    await web.servers.tools(_PATIENCE)
+    told = not web.options.auth or (call.user is not None and call.user.admin)
+    return [
+        shapes.ToolServer(status.name, status.state, status.error if told else None)
+        for status in web.servers.status
+    ]
 
 
 def facts_of(web: Web, model: str | None) -> Facts | None:
