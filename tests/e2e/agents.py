@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.programs import CHAT, GEMINI, KEY, MESSAGES, NODE, RESPONSES, WIRES, Command, Program, Run
+from tests.e2e.programs import (
+    CHAT,
+    GEMINI,
+    KEY,
+    MESSAGES,
+    NODE,
+    RESPONSES,
+    SCRIPTS,
+    WIRES,
+    Command,
+    Program,
+    Run,
+)
 
 LIMITS = {"context": 200_000, "output": 32_000}
 
@@ -24,6 +37,19 @@ def claude_code(run: Run) -> Command:
             "DISABLE_AUTOUPDATER": "1",
         },
     )
+
+
+LATER = "mcp__house__get_weather"
+"""A tool of a server of the user's own, which Claude Code loads when the model has searched for it."""
+
+
+def claude_code_in_a_house(run: Run) -> Command:
+    """Claude Code with a server of one tool."""
+    server = {"command": sys.executable, "args": [str(SCRIPTS / "weather_server.py")]}
+    file = run.write("house.json", json.dumps({"mcpServers": {"house": server}}))
+    argv, env, _ = claude_code(run)
+    more = ["--mcp-config", str(file), "--strict-mcp-config", "--allowedTools", LATER]
+    return Command([*argv, *more], env)
 
 
 def codex(run: Run) -> Command:

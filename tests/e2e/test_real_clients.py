@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.agents import AGENTS
+from tests.e2e.agents import AGENTS, LATER, claude_code_in_a_house
 from tests.e2e.conftest import CELL
 from tests.e2e.libraries import LIBRARIES
 from tests.e2e.programs import CHAT, GEMINI, MESSAGES, RESPONSES, Program, Ran, Run, cache, is_installed, run
@@ -63,6 +63,7 @@ CALLS = {
         "CAPTURE-OK-7319",
     ),
     "get_weather": ('[[call:get_weather {"city":"Oslo"}]]', "tool-ran-7319"),
+    LATER: (f'[[call:{LATER} {{"city":"Oslo"}}]]', "tool-ran-7319"),
 }
 """How the model is told to call, and what the tool says then; the prompt does not say it."""
 
@@ -148,6 +149,36 @@ def check_loop(case: Case, seen: list[Seen]) -> None:
     """The model got the results of both rounds, from tools that the client ran."""
     _, result = CALLS[case.tool]
     assert max(one.asked.count(result) for one in seen) >= 2
+
+
+SEARCHING = [
+    Case(program._replace(build=claude_code_in_a_house, tool=LATER), MESSAGES, model)
+    for program in AGENTS
+    if program.name == "claude-code"
+    for model in FOREIGN[MESSAGES]
+]
+
+
+@pytest.mark.parametrize("case", SEARCHING, ids=str)
+def test_a_tool_that_the_client_loads_when_it_was_searched_for(
+    case: Case, gateway: World, tmp_path: Path
+) -> None:
+    """Claude Code tells of what it found by a block that only Anthropic knows."""
+    search = f'[[think:I search.]] [[call:ToolSearch {{"query":"select:{LATER}"}}]]'
+    with gateway.watch() as seen:
+        ran = ask(case, f"{search} {case.looping}", tmp_path, gateway.url)
+    check(case, ran, seen, case.model)
+    check_loop(case, seen)
+    first, *rest = [one for one in seen if "ToolSearch" in one.asked]
+    assert not offers(first, LATER)
+    assert all(offers(one, LATER) for one in rest)
+    assert not any("tool_reference" in one.asked or "defer_loading" in one.asked for one in seen)
+    assert f"The tool {LATER} is loaded and can be called now." in rest[0].asked
+
+
+def offers(seen: Seen, name: str) -> bool:
+    """Whether a tool of this name is in the request, in whichever form the provider takes tools."""
+    return f'"name":"{name}","' in seen.asked.replace('": ', '":').replace(', "', ',"')
 
 
 OWN_NAMES = [
