@@ -38,7 +38,8 @@ async def test_a_rate_limit_counts_down_and_one_key_asks_again(
 
 async def test_what_was_left_unanswered_can_be_asked_again_later(tmp_path: Path) -> None:
     async with stage(tmp_path, save=True) as on:
-        await on.say("[[fail:529 x3]] [[say:At last.]]")
+        # The simulator counts by the words of a request, so these are no other test's.
+        await on.say("Later: [[fail:529 x3]] [[say:At last.]]")
         await on.sees("F5 asks again")
     async with stage(tmp_path, save=True, going_on="", model=None) as on:
         await on.sees("F5 asks again")
