@@ -24,7 +24,7 @@ _LAST_WORDS = 1.0
 """Seconds for a client to hear why it is refused: closing at once would take the words back."""
 _NEVER = float("inf")
 
-_log = logging.getLogger("uvicorn.error")
+_log = logging.getLogger("thinkwire.gateway")
 
 
 class Line(asyncio.Protocol):
