@@ -112,7 +112,8 @@ class Connection(asyncio.Protocol):
         joined = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         self._waiting = 0
-        self._due = min(self._loop.time() + self._patience, self._until)
+        due = self._loop.time() + self._patience
+        self._due = due if due < self._until else self._until
         try:
             self._sated = not sink.take(joined)
         except Exception as error:
@@ -194,7 +195,7 @@ class Connection(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]
 
     def data_received(self, data: bytes) -> None:
-        if self.over or not self._count_head(data):
+        if self.over or not (self.begun or self._has_room_for(data)):
             self._fail(Lost())
             return
         try:
@@ -209,9 +210,10 @@ class Connection(asyncio.Protocol):
                 self._pause()
             self._wake()
 
-    def _count_head(self, data: bytes) -> bool:
+    def _has_room_for(self, data: bytes) -> bool:
+        """Whether the head may still be this long."""
         self.head_seen += len(data)
-        return self.begun or self.head_seen <= _LARGEST_HEAD
+        return self.head_seen <= _LARGEST_HEAD
 
     def eof_received(self) -> bool:
         return False

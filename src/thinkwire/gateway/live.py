@@ -59,7 +59,8 @@ class Live:
         if telling.notes:
             self._take_notes()
         if data:
-            self._begin()
+            if not self.begun:
+                self._begin()
             self._outlet.push(data)
 
     def hear_whole(self, answer: Answer) -> None:

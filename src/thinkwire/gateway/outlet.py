@@ -101,8 +101,7 @@ class Outlet:
         """Headers of every answer."""
         self.status: int | None = None
         self.over = False
-        self.between = True
-        """Whether the last byte ended an event, so that another may begin."""
+        self._last = b"\n\n"
         self.spoke = 0.0
         """When something was last sent, on the loop's clock."""
         self._clock = asyncio.get_running_loop().time
@@ -110,6 +109,11 @@ class Outlet:
     @property
     def began(self) -> bool:
         return self.status is not None
+
+    @property
+    def between(self) -> bool:
+        """Whether the last byte ended an event, so that another may begin."""
+        return self._last.endswith(_WHOLE)
 
     @property
     def congested(self) -> bool:
@@ -127,7 +131,7 @@ class Outlet:
         """One piece, now; then look whether the way is congested."""
         if data:
             self.spoke = self._clock()
-            self.between = data.endswith(_WHOLE)
+            self._last = data
             self.way.write(data)
 
     async def end(self, data: bytes = b"") -> None:

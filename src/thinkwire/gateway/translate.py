@@ -131,6 +131,7 @@ class Telling:
         self.id: str | None = None
         self.sealer = sealer
         self._understood = understood
+        self._restore = understood.restore
         self._asked = asked
         self._echo = echo or {}
         self._encoder = _encoder(understood) if understood.streamed else None
@@ -145,7 +146,9 @@ class Telling:
         for event in batch:
             if type(event) is not BlockGrew:
                 self._look(event)
-        shown = self._understood.restore(self.sealer.feed(batch))
+        shown = self.sealer.feed(batch)
+        if self._restore is not same:
+            shown = self._restore(shown)
         if shown and type(shown[0]) is Started:
             shown[0] = self._named(shown[0])
         if self._shown is not None:
@@ -157,7 +160,7 @@ class Telling:
         self._answer = answer
         self.notes += answer.notes
         self.ending = Finished(answer.finish, usage=answer.usage) if answer.finish else None
-        restore = self._understood.restore
+        restore = self._restore
         if restore is same:
             blocks = self.sealer.answer(answer).turn.blocks
         else:
