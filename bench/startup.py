@@ -31,8 +31,8 @@ from thinkwire.providers import default_providers
 
 ROOM = (100, 40)
 QUESTION = "[[think:Let me see.]] [[say:Hello!]]"
-PROMPT = b"Ask anything"
-"""What the first frame shows."""
+PROMPT = b"sk anything"
+"""What the first frame shows; the cursor stands on the letter before it."""
 
 
 class Took(NamedTuple):
