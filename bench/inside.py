@@ -49,8 +49,8 @@ class ScriptedReply:
 
     async def pour(self, sink: Any, **how: object) -> None:
         while self._pieces and sink.take(self._pieces.pop(0)):
-            if sink.congested:
-                await sink.drained()
+            if sink.way.congested:
+                await sink.way.drained()
 
     async def drain(self) -> None:
         pass

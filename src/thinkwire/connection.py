@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections import deque
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -26,8 +25,8 @@ class Late(Exception):
     """What was waited for did not come in time."""
 
 
-class Sink(Protocol):
-    """Takes an answer's pieces as they come."""
+class Way(Protocol):
+    """Where pieces go in the end."""
 
     @property
     def congested(self) -> bool:
@@ -35,6 +34,14 @@ class Sink(Protocol):
 
     async def drained(self) -> None:
         """Waits for it."""
+
+
+class Sink(Protocol):
+    """Takes an answer's pieces as they come."""
+
+    @property
+    def way(self) -> Way:
+        """Where they go."""
 
     def take(self, piece: bytes) -> bool:
         """One piece; whether more are wanted."""
@@ -61,7 +68,7 @@ class Connection(asyncio.Protocol):
         self._parser: Any = httptools.HttpResponseParser(self)
         self.status = 0
         self.headers: dict[str, str] = {}
-        self._pieces: deque[bytes] = deque()
+        self._pieces: list[bytes] = []
         self._waiting = 0
         self.head_seen = 0
         self.begun = False
@@ -84,9 +91,7 @@ class Connection(asyncio.Protocol):
             if self.over:
                 return b""
             await self._wait(patience, until)
-        joined = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        self._waiting = 0
+        joined = self._joined()
         self._read_on()
         return joined
 
@@ -100,7 +105,7 @@ class Connection(asyncio.Protocol):
         self._read_on()
         try:
             self._spill()
-            while not (self.over or self._sated or sink.congested):
+            while not (self.over or self._sated or sink.way.congested):
                 await self._wait(patience, until)
         finally:
             self._sink = None
@@ -109,21 +114,26 @@ class Connection(asyncio.Protocol):
         sink = self._sink
         if not self._pieces or sink is None:
             return
-        joined = self._pieces.popleft() if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        self._waiting = 0
         due = self._loop.time() + self._patience
         self._due = due if due < self._until else self._until
         try:
-            self._sated = not sink.take(joined)
+            self._sated = not sink.take(self._joined())
         except Exception as error:
             self._fail(error)
             return
-        if sink.congested:
+        if sink.way.congested:
             self._pause()
         elif not (self.over or self._sated):
             return
         self._wake()
+
+    def _joined(self) -> bytes:
+        """What has come and was not given on yet."""
+        pieces = self._pieces
+        joined = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self._waiting = 0
+        return joined
 
     def _pause(self) -> None:
         if not self._paused and self._transport is not None and not self._transport.is_closing():

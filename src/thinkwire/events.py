@@ -161,6 +161,10 @@ class Collector:
             else:
                 self.add(event)
 
+    def parts_of(self, index: int) -> list[str]:
+        """The texts by which a block has grown; more may be added."""
+        return self._blocks[index].parts
+
     def answer(self) -> Answer:
         started, finished, failed = self._started, self._finished, self._failed
         known = started.model is not None or started.id is not None

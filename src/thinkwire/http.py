@@ -90,8 +90,8 @@ class Reply:
             self._patience = patience
         async for piece in self.chunks():
             wanted = sink.take(piece)
-            if sink.congested:
-                await sink.drained()
+            if sink.way.congested:
+                await sink.way.drained()
             if not wanted:
                 return
 

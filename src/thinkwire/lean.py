@@ -100,9 +100,9 @@ class LeanReply:
         try:
             while True:
                 await connection.pour(sink, wait, self._until)
-                if not sink.congested:
+                if not sink.way.congested:
                     return
-                await sink.drained()
+                await sink.way.drained()
         except (Late, Lost) as error:
             raise self._failure(error) from None
 

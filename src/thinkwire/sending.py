@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, TypeAlias
 
 from thinkwire.asking import Asking, Prepared
+from thinkwire.connection import Way
+from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import AnyReply
@@ -107,27 +109,30 @@ class Attempt:
 
 
 class Pouring:
-    """Pieces of a streamed reply in, batches out: what a try tells goes to `hear`."""
+    """Pieces of a streamed reply in, batches out: what a try tells goes to `hear`.
+
+    Most pieces only let a block grow as the one before did; their texts go to `grow`, without events.
+    """
 
     def __init__(self, attempt: Attempt, hearer: Hearer) -> None:
+        self.way = hearer.way
         self._attempt = attempt
         self._hear = hearer.hear
-        self._hearer = hearer
+        self._grow = hearer.grow
         self._decoder = attempt.prepared.decoder()
-        self._feed = self._decoder.feed
-
-    @property
-    def congested(self) -> bool:
-        return self._hearer.congested
-
-    async def drained(self) -> None:
-        await self._hearer.drained()
+        self._repeat: Repeat | None = None
 
     def take(self, piece: bytes) -> bool:
-        told = self._attempt.heard(self._feed(piece))
+        repeat = self._repeat
+        if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
+            self._grow(repeat.index, texts)
+            return True
+        attempt = self._attempt
+        told = attempt.heard(self._decoder.feed(piece))
         if told:
             self._hear(told)
-        return not self._attempt.over
+        self._repeat = self._decoder.repeats() if attempt.began else None
+        return not attempt.over
 
     def close(self) -> None:
         """The reply is at its end, and its answer should be."""
@@ -139,14 +144,14 @@ class Hearer(Protocol):
     """Who gets an answer batch by batch, in the moment in which it comes."""
 
     @property
-    def congested(self) -> bool:
-        """Whether it has to be waited for before the next batch."""
-
-    async def drained(self) -> None:
-        """Waits for it."""
+    def way(self) -> Way:
+        """Where it goes, and whether that has to be waited for before the next batch."""
 
     def hear(self, batch: Batch) -> None:
         """What has come."""
+
+    def grow(self, index: int, texts: list[str]) -> None:
+        """Texts by which a block has grown; as hearing one `BlockGrew` for each."""
 
     def hear_whole(self, answer: Answer) -> None:
         """All that will come, in one piece."""

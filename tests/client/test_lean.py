@@ -203,6 +203,7 @@ class _Cup:
         self.held = b""
         self.congested = False
         self.emptied = 0
+        self.way = self
         self._room = self._left = room
         self._wanted = wanted
 

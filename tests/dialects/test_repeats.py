@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import Any
 from unittest.mock import patch
 
@@ -126,6 +127,64 @@ def test_repeated_frames_say_what_parsed_ones_say(dialect: str, data: st.DataObj
     told = read(dialect, frames)
     with patch.object(stream, "around", lambda data, text: None):
         assert told == read(dialect, frames)
+
+
+def read_pieces(dialect: str, pieces: list[bytes]) -> list[Event]:
+    """As whoever reads the texts of a piece that only repeats, and feeds the others."""
+    decoder = dialects.get(dialect).stream_decoder()
+    events: list[Event] = []
+    for piece in pieces:
+        repeat = decoder.repeats()
+        texts = repeat.texts_in(piece) if repeat is not None else None
+        if repeat is not None and texts is not None:
+            events += [BlockGrew(repeat.index, text) for text in texts]
+        else:
+            events += decoder.feed(piece)
+    return events + decoder.close()
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+@given(data=st.data(), plain=st.booleans(), ending=st.sampled_from([b"\n", b"\r\n"]), named=st.booleans())
+def test_a_piece_of_repeats_says_what_its_frames_say(
+    dialect: str, data: st.DataObject, plain: bool, ending: bytes, named: bool
+) -> None:
+    """However the stream is cut, within its frames too."""
+    frames = [json.dumps(chunk, ensure_ascii=plain).encode() for chunk in data.draw(STREAMS[dialect])]
+    event = b"event: said" + ending if named else b""
+    events = [event + b"data: " + frame + ending + ending for frame in frames]
+    whole = b"".join(events)
+    ends = list(accumulate(map(len, events), initial=0))
+    cuts = data.draw(st.lists(st.sampled_from(ends) | st.integers(0, len(whole)), max_size=12))
+    places = sorted({0, len(whole), *cuts})
+    pieces = [whole[a:b] for a, b in pairwise(places)]
+    decoder = dialects.get(dialect).stream_decoder()
+    told = [said for piece in pieces for said in decoder.feed(piece)] + decoder.close()
+    assert read_pieces(dialect, pieces) == told
+
+
+def test_a_piece_of_repeats_needs_no_frames() -> None:
+    decoder = dialects.get("openai-chat").stream_decoder()
+    assert decoder.repeats() is None
+    for word in (b'"Yes"', b'", it"'):
+        decoder.feed(b"data: " + CHUNK % word + b"\n\n")
+    repeat = decoder.repeats()
+    assert repeat is not None
+    piece = b"".join([b"data: " + CHUNK % word + b"\n\n" for word in (b'" is"', b'"\\n\\nso"')])
+    assert repeat.texts_in(piece) == [" is", "\n\nso"]
+    for other in (piece[:-1], piece[1:], piece + b": x\n\n", piece + b"data: [DONE]\n\n", b"\n\n", b""):
+        assert repeat.texts_in(other) is None
+    decoder.feed(piece[:-1])
+    assert decoder.repeats() is None, "the next piece begins within a frame"
+    decoder.feed(piece[-1:])
+    assert decoder.repeats() is not None
+
+
+def test_a_dialect_knows_what_was_read_past_it() -> None:
+    """A field that repeats all thinking at the end says nothing new."""
+    fields = [{"reasoning_content": word} for word in "abc"] + [{"reasoning": "abc"}]
+    chunks = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": said}]} for said in fields]
+    told = read_pieces("openai-chat", [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks])
+    assert [event.text for event in told if isinstance(event, BlockGrew)] == ["a", "b", "c"]
 
 
 CHUNK = b'{"id":"x","model":"m","choices":[{"index":0,"delta":{"content":%b},"finish_reason":null}]}'

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thinkwire import dialects
 from thinkwire.client import Client
@@ -15,7 +18,7 @@ from thinkwire.gateway.asked import find_meant
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.translate import Telling, intent_for, understand
-from thinkwire.messages import Origin, Text, Thinking, ToolCall
+from thinkwire.messages import Origin, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
 from thinkwire.usage import measure
@@ -128,3 +131,40 @@ def test_the_level_in_a_name_wins_and_silence_leaves_a_model_as_it_is(
 ) -> None:
     intent = intent_for(find_meant(CLIENT, name), said)
     assert (intent.level, intent.on, intent.show) == expected
+
+
+GROWING = st.lists(
+    st.tuples(
+        st.sampled_from([Thinking(field="reasoning"), Text(), ToolCall("call_1", "f")]),
+        st.lists(st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=3), max_size=4),
+    ),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+@given(blocks=GROWING, overlap=st.booleans())
+def test_growing_says_what_feeding_says(
+    dialect: str, blocks: list[tuple[Thinking | Text | ToolCall, list[list[str]]]], overlap: bool
+) -> None:
+    """Also while another block is still open, and with blocks of every kind after one another."""
+    said: list[bytes] = []
+    turns: list[Turn] = []
+    for by_growth in (False, True):
+        with patch("os.urandom", bytes):
+            told = telling(dialect, streamed=True)
+            out = told.feed([Started("upstream-1", "served-model", origin=Origin("deepseek"))])
+            for index, (block, batches) in enumerate(blocks):
+                out += told.feed([BlockStarted(index, block)])
+                for texts in batches:
+                    growth: list[Event] = [BlockGrew(index, text) for text in texts]
+                    out += told.grow(index, texts) if by_growth else told.feed(growth)
+                if overlap and index:
+                    out += told.grow(0, ["x"]) if by_growth else told.feed([BlockGrew(0, "x")])
+                if not overlap:
+                    out += told.feed([BlockEnded(index)])
+            ends: list[Event] = [BlockEnded(index) for index in range(len(blocks))] if overlap else []
+            said.append(out + told.feed([*ends, Finished("stop", USAGE)]) + told.close())
+            turns.append(told.turn)
+    assert said[0] == said[1]
+    assert turns[0] == turns[1]

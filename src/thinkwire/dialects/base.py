@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
+from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure
 from thinkwire.events import Answer, Event
 from thinkwire.jsonvalue import JsonObject
@@ -27,6 +28,10 @@ class StreamDecoder(Protocol):
 
     def feed(self, chunk: bytes, /) -> list[Event]: ...
 
+    def repeats(self) -> Repeat | None:
+        """The event that the next piece may be made of; whoever reads its texts need not feed that piece."""
+        ...
+
     def close(self) -> list[Event]:
         """The bytes are at their end. An answer without its end is a `Failed`."""
         ...
@@ -38,6 +43,10 @@ class StreamEncoder(Protocol):
     notes: list[Note]
 
     def feed(self, event: Event, /) -> bytes: ...
+
+    def around(self, index: int) -> tuple[bytes, bytes] | None:
+        """The bytes before and after each text by which a block grows; None where more is to be said."""
+        ...
 
     def close(self) -> bytes:
         """The last bytes. Events that never finished make a stream that says so."""

@@ -18,7 +18,20 @@ TRIES = 8
 class Repeat:
     """The frame that came before, as a pattern for those that follow."""
 
-    __slots__ = ("_after", "_before", "_end", "_least", "_name", "_start", "also", "index")
+    __slots__ = (
+        "_after",
+        "_before",
+        "_closing",
+        "_end",
+        "_lead",
+        "_least",
+        "_name",
+        "_opening",
+        "_start",
+        "also",
+        "index",
+        "used",
+    )
 
     def __init__(
         self, name: str | None, around: tuple[bytes, bytes], index: int, also: list[str] | None
@@ -28,6 +41,11 @@ class Repeat:
         self._before, self._after = around
         self._start, self._end = len(self._before), -len(self._after)
         self._least = self._start - self._end + len('""')
+        self._opening = (b"event: %b\n" % name.encode() if name else b"") + b"data: " + self._before
+        self._lead = len(self._opening)
+        self._closing = self._after + b"\n\n"
+        self.used = False
+        """Whether anything has repeated it."""
         self.index = index
         self.also = also
 
@@ -40,10 +58,38 @@ class Repeat:
             and name == self._name
         ):
             try:
-                return _read_string(data[self._start : self._end])
+                text = _read_string(data[self._start : self._end])
             except (msgspec.DecodeError, UnicodeDecodeError):
                 return None
+            self.used = True
+            return text
         return None
+
+    def texts_in(self, piece: bytes) -> list[str] | None:
+        """The texts of a piece of the stream that is nothing but whole events like this one; else None.
+
+        It must begin where an event begins. A line end within a text would not be JSON, so that the blank
+        lines are all between events.
+        """
+        if not piece.endswith(self._closing):
+            return None
+        opening, after, lead, end = self._opening, self._after, self._lead, self._end
+        least = lead - end + 1
+        texts: list[str] = []
+        for event in piece[:-2].split(b"\n\n"):
+            if not (event.startswith(opening) and event.endswith(after) and len(event) > least):
+                return None
+            try:
+                text = _read_string(event[lead:end])
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return None
+            if not text:
+                return None
+            texts.append(text)
+        if self.also is not None:
+            self.also.extend(texts)
+        self.used = True
+        return texts
 
 
 def around(data: bytes, text: str) -> tuple[bytes, bytes] | None:

@@ -40,6 +40,10 @@ class FrameDecoder:
                 self._fail(protocol_failure(str(error)))
         return self._take()
 
+    def repeats(self) -> Repeat | None:
+        """What the next piece is likely made of; None when nobody knows, or while a frame is incomplete."""
+        return self._repeat if self._reader is not None and self._reader.between else None
+
     def _on_frame(self, name: str | None, data: bytes) -> None:
         """One frame of the wire."""
         raise NotImplementedError
@@ -65,7 +69,6 @@ class FrameDecoder:
                 self._events.append(BlockGrew(repeat.index, text))
                 if repeat.also is not None:
                     repeat.also.append(text)
-                self._tries = TRIES
                 continue
             try:
                 self._one(name, data)
@@ -76,7 +79,10 @@ class FrameDecoder:
             repeat = self._repeat
 
     def _one(self, name: str | None, data: bytes) -> None:
-        self._repeat = None
+        if self._repeat is not None:
+            if self._repeat.used:
+                self._tries = TRIES
+            self._repeat = None
         if self._over:
             self._surplus(data)
         elif is_done(data):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -62,6 +63,7 @@ class Line(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
+        self.send: Callable[[bytes], None] = transport.write  # type: ignore[attr-defined]
         self._server.connections.add(self)
         self._at = {
             "server": _address(transport.get_extra_info("sockname")),
@@ -172,9 +174,6 @@ class Line(asyncio.Protocol):
             self._asking = None
 
     # What visits do.
-
-    def send(self, data: bytes) -> None:
-        self._transport.write(data)
 
     def read_on(self) -> None:
         if self._paused and not self._transport.is_closing():

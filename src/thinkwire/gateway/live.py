@@ -34,12 +34,14 @@ class Live:
         self._keep = keep
         self._last: bytes | None = None
 
-    @property
-    def congested(self) -> bool:
-        return self._outlet.way.congested
+        self.way = call.outlet.way
 
-    async def drained(self) -> None:
-        await self._outlet.way.drained()
+    def grow(self, index: int, texts: list[str]) -> None:
+        data = self._telling.grow(index, texts)
+        if data:
+            if not self.begun:
+                self._begin()
+            self._outlet.push(data)
 
     def hear(self, batch: list[Event]) -> None:
         failed = batch[-1]

@@ -12,6 +12,7 @@ import msgspec
 from thinkwire import dialects
 from thinkwire.asking import Located, Prepared
 from thinkwire.dialects import StreamDecoder
+from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, ProviderError
 from thinkwire.events import Collector, Event, Failed, Finished, Started, events_of
 from thinkwire.gateway.answers import JSON, STREAM
@@ -145,6 +146,9 @@ class Passing:
         self._seen = Collector()
         self._ending: Finished | Failed | None = None
         self._decoder: StreamDecoder = prepared.decoder()
+        self._repeat: Repeat | None = None
+        self._outlet = call.outlet
+        self.way = call.outlet.way
         self._held = b""
         self._remembered = False
         self._wrote = False
@@ -217,7 +221,7 @@ class Passing:
         await self._call.outlet.whole(reply.status, headers, body)
 
     async def _stream(self, reply: AnyReply) -> None:
-        call, outlet = self._call, self._call.outlet
+        call, outlet = self._call, self._outlet
         if not outlet.began:
             outlet.begin(reply.status, [*_returned(reply.headers, STREAM), *call.answer_headers()])
         await reply.pour(self)
@@ -234,15 +238,13 @@ class Passing:
             await reply.pour(self, patience=_AFTERWORDS)
         await outlet.end(self._held + last)
 
-    @property
-    def congested(self) -> bool:
-        return self._call.outlet.way.congested
-
-    async def drained(self) -> None:
-        await self._call.outlet.way.drained()
-
     def take(self, piece: bytes) -> bool:
         """A piece on its way; the one with the end in it waits until what must be remembered is."""
+        repeat = self._repeat
+        if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
+            self._seen.parts_of(repeat.index).extend(texts)
+            self._outlet.push(piece)
+            return True
         self._call.told()
         self._wrote = True
         if self._remembered:
@@ -250,9 +252,11 @@ class Passing:
             return True
         self._see(self._decoder.feed(piece))
         if self._ending is not None:
+            self._repeat = None
             self._held += piece
             return False
-        self._call.outlet.push(piece)
+        self._repeat = self._decoder.repeats()
+        self._outlet.push(piece)
         return True
 
     def _see(self, events: list[Event]) -> None:

@@ -120,6 +120,12 @@ class Sealer:
                 if type(event) is BlockGrew and event.index in growing:
                     growing[event.index].append(event.text)
 
+    def grown(self, index: int) -> list[list[str]] | None:
+        """What takes the texts by which a block grows; None while something else goes before them."""
+        if self._held or self._unshown:
+            return None
+        return [self._growing[index]] if index in self._growing else []
+
     def answer(self, answer: Answer) -> Answer:
         """A whole answer for the client."""
         self._origin = answer.turn.origin or self._origin

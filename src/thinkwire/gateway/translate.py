@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -49,6 +49,7 @@ ECHOED = (
 )
 """What a response repeats of its request; not what is long."""
 
+_json = msgspec.json.Encoder().encode
 _IDS = {"anthropic": "msg_01", "openai-chat": "chatcmpl-", "openai-responses": "resp_", "gemini": ""}
 
 
@@ -111,6 +112,15 @@ def intent_for(meant: Meant, said: Intent) -> Intent:
     return msgspec.structs.replace(said, on=True) if said.show else said
 
 
+class Growth(NamedTuple):
+    """A block that grows: the lists that take its texts, and the bytes around each of them."""
+
+    block: int
+    takers: list[list[str]]
+    before: bytes
+    after: bytes
+
+
 class Telling:
     """One answer on its way to the client: events of the model in, bytes of the client's dialect out."""
 
@@ -139,9 +149,33 @@ class Telling:
         self._shown = Collector() if keeps or self._encoder is None else None
         self._answer: Answer | None = None
         self._told: Answer | None = None
+        self._growth: Growth | None = None
+
+    def grow(self, index: int, texts: list[str]) -> bytes:
+        """The bytes for texts by which a block grows; amounts to feeding them one by one."""
+        growth = self._growth
+        if growth is None or growth.block != index:
+            growth = self._growth = self._find_growth(index)
+            if growth is None:
+                return self.feed([BlockGrew(index, text) for text in texts])
+        _, takers, before, after = growth
+        for taker in takers:
+            taker.extend(texts)
+        if len(texts) == 1:
+            return before + _json(texts[0]) + after
+        return b"".join([before + _json(text) + after for text in texts])
+
+    def _find_growth(self, index: int) -> Growth | None:
+        """None while growing is not all that the next text does."""
+        around = self._encoder.around(index) if self._encoder is not None else None
+        takers = self.sealer.grown(index)
+        if around is None or takers is None or self._restore is not same or self._shown is not None:
+            return None
+        return Growth(index, [self.original.parts_of(index), *takers], *around)
 
     def feed(self, batch: list[Event]) -> bytes:
         """The bytes for a batch; none when the answer is not streamed."""
+        self._growth = None
         self.original.take(batch)
         for event in batch:
             if type(event) is not BlockGrew:

@@ -20,9 +20,9 @@ class Wire(Protocol):
     """The connection under a visit."""
 
     congested: bool
+    send: Callable[[bytes], None]
 
     async def drained(self) -> None: ...
-    def send(self, data: bytes) -> None: ...
     def read_on(self) -> None: ...
     def finished(self, visit: Visit) -> None: ...
 
@@ -142,7 +142,7 @@ class Visit:
 
     def write(self, data: bytes) -> None:
         if data and not self.left:
-            self._line.send(self._framed(data))
+            self._line.send(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else self._framed(data))
 
     def end(self, data: bytes = b"") -> None:
         if self.over:

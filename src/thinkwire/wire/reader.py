@@ -44,8 +44,14 @@ class FrameReader:
         self._limit = limit
         self._head = b""
         self.framing: Framing | None = None
+        self._sse: SSEParser | None = None
         self.feed = self._sniff
         self.close = self._end
+
+    @property
+    def between(self) -> bool:
+        """Whether the next byte begins a server-sent event."""
+        return self._sse is not None and self._sse.between
 
     def _sniff(self, chunk: bytes) -> list[Frame]:
         if self.framing is None:
@@ -68,7 +74,7 @@ class FrameReader:
     def _become(self, framing: Framing) -> None:
         self.framing = framing
         if framing == "sse":
-            sse = SSEParser(limit=self._limit)
+            self._sse = sse = SSEParser(limit=self._limit)
             self.feed, self.close = sse.feed, sse.close
             return
         parser: Parser[bytes] = (NDJSONParser if framing == "ndjson" else JSONArrayParser)(limit=self._limit)

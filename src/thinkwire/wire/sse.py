@@ -39,6 +39,11 @@ class SSEParser(Parser[Frame]):
         self._event: str | None = None
         self._names: dict[bytes, str] = {}  # what the event lines seen before say
 
+    @property
+    def between(self) -> bool:
+        """Whether the next byte begins an event."""
+        return not (self._begun or self._unsettled)
+
     def _take(self, chunk: bytes, items: list[Frame]) -> None:
         if len(chunk) > self._limit:
             for at in range(0, len(chunk), self._limit):

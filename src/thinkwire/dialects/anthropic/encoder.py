@@ -31,6 +31,7 @@ _AT_THE_END = frozenset({"stop_reason", "stop_sequence", "stop_details", "contai
 _DELTA_HEAD = (
     b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
 )
+_DELTA_TAIL = b"}}\n\n"
 _GROWS_BY = {
     Text: (b"text_delta", b"text"),
     Thinking: (b"thinking_delta", b"thinking"),
@@ -76,7 +77,7 @@ class StreamEncoder:
             case BlockGrew():
                 out = self._blocks[event.index]
                 if out is self._open and out.head and type(out.block) is not ToolCall:
-                    return out.head + dump(event.text) + b"}}\n\n"
+                    return out.head + dump(event.text) + _DELTA_TAIL
                 return self._on_growth(out, event.text)
             case BlockStarted():
                 return self._on_block(event)
@@ -91,6 +92,12 @@ class StreamEncoder:
             case Failed():
                 return self._fail(event.failure)
         return b""
+
+    def around(self, index: int) -> tuple[bytes, bytes] | None:
+        out = self._blocks.get(index)
+        if self._over or out is None or out is not self._open or type(out.block) is ToolCall:
+            return None
+        return (out.head, _DELTA_TAIL) if out.head else None
 
     def close(self) -> bytes:
         return b"" if self._over else self._fail(Failure("connection_lost", CUT))
@@ -127,7 +134,7 @@ class StreamEncoder:
         if out is not self._open or _GROWS_BY.get(type(out.block)) is None:
             return b""
         lead = b"" if out.head else self._begin(out)
-        return lead + out.head + dump(text) + b"}}\n\n"
+        return lead + out.head + dump(text) + _DELTA_TAIL
 
     def _on_end(self, event: BlockEnded) -> bytes:
         out = self._blocks[event.index]
@@ -154,7 +161,7 @@ class StreamEncoder:
         early = isinstance(block, ToolCall) or (isinstance(block, Thinking) and block.form != "redacted")
         written = self._begin(out) if early or (texts and isinstance(block, (Text, Thinking))) else b""
         if out.head and texts:
-            written += out.head + dump("".join(texts)) + b"}}\n\n"
+            written += out.head + dump("".join(texts)) + _DELTA_TAIL
         return written
 
     def _begin(self, out: _Out) -> bytes:

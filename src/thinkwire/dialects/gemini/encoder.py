@@ -98,6 +98,10 @@ class StreamEncoder:
                 return self._failed(event)
         return b""
 
+    def around(self, index: int) -> tuple[bytes, bytes] | None:
+        """None: a part may have to wait for another."""
+        return None
+
     def close(self) -> bytes:
         out = b"" if self._over else self._failed(Failed(Failure("connection_lost", CUT)))
         if self._framing == "array":

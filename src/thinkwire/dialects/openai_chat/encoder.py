@@ -105,6 +105,12 @@ class StreamEncoder:
                 return self._begin() + self._tokens(event.usage) + self._fail(event.failure)
         return b""
 
+    def around(self, index: int) -> tuple[bytes, bytes] | None:
+        written = self._blocks.get(index)
+        if written is None or not (written.before and written.spoke):
+            return None
+        return written.before, written.after
+
     def close(self) -> bytes:
         if self._closing is None:
             return self._begin() + self._fail(Failure("connection_lost", CUT))

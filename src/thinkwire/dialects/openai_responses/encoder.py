@@ -76,6 +76,10 @@ class StreamEncoder:
                 return self._fail(failure, usage)
         return b""
 
+    def around(self, index: int) -> tuple[bytes, bytes] | None:
+        """None: every event has a number of its own."""
+        return None
+
     def close(self) -> bytes:
         return b"" if self._over else self._fail(Failure("connection_lost", CUT), None)
 
