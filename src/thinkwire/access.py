@@ -34,8 +34,8 @@ def known_providers() -> dict[str, Provider]:
 def find_key(provider: Provider) -> str | None:
     """The key of a provider, from the first place that has one."""
     for name in provider.keys:
-        if os.environ.get(name):
-            return os.environ[name]
+        if key := os.environ.get(name):
+            return key
     return _from_file(keys_file(), provider.name) or _from_keyring(provider.name)
 
 

@@ -86,7 +86,7 @@ async def gateway(
         parts = Parts(
             config=config,
             client=client,
-            directory=Directory(client),
+            directory=Directory(client, config),
             carrier=Carrier(SECRET),
             keys=ring,
             limits=limits,

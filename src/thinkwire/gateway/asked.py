@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from thinkwire.asking import Located, locate
+from thinkwire.asking import Asking, Located, locate
 from thinkwire.client import Client
 from thinkwire.gateway.call import Call
-from thinkwire.gateway.config import Routed
+from thinkwire.gateway.config import GatewayConfig, Routed
 from thinkwire.gateway.guard import Refusal, check_model
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.notes import Note
@@ -20,6 +20,8 @@ from thinkwire.request import Request
 LONGEST_NAME = 500
 """Letters. Names are remembered in several places, so none may be as long as it likes."""
 _EMPTY = Request()
+PATIENCE = 2.0
+"""Seconds before another try upstream; a longer wait is the client's to decide."""
 _MOMENT = 0.5
 _MOST_NAMES = 1024
 
@@ -29,19 +31,14 @@ class Meant(msgspec.Struct, frozen=True):
 
     located: Located
     level: Intent | None
+    upstream: str
+    """`provider/model`."""
+    asking: Asking
+    """How it is asked, but for the request."""
+    binds_prefix: bool
+    """Whether the model's thinking can go back only behind the very words that it came after."""
     notes: tuple[Note, ...] = ()
     """Why this service, where it was a choice."""
-
-    @property
-    def upstream(self) -> str:
-        """`provider/model`."""
-        return f"{self.located.provider.name}/{self.located.model}"
-
-    @property
-    def binds_prefix(self) -> bool:
-        """Whether the model's thinking can go back only behind the very words that it came after."""
-        found = self.located.found
-        return found is not None and found.facts.replay == "bound_prefix"
 
     @property
     def thinks_unasked(self) -> bool:
@@ -51,13 +48,16 @@ class Meant(msgspec.Struct, frozen=True):
         )
 
 
-def find_route(call: Call, body: JsonObject) -> Routed:
-    """Who answers for the name in the path or in the body, if the tenant may ask for it."""
+def find_route(call: Call, body: JsonObject, route: Callable[[str, str], Routed]) -> Routed:
+    """Who answers for the name in the path or in the body, if the tenant may ask for it.
+
+    `route` tells who answers for a name in a dialect.
+    """
     said = body.get("model")
     named = call.place.name or (said if isinstance(said, str) else "")
     if len(named) > LONGEST_NAME:
         raise Refusal(404, "not_found", f"no model has a name of more than {LONGEST_NAME} letters")
-    routed = call.config.route(named.removeprefix("models/"), dialect=call.dialect)
+    routed = route(named.removeprefix("models/"), call.dialect)
     call.asked = routed.asked
     if not routed.names[0]:
         raise Refusal(400, "bad_request", "which model? the request names none, and there is no default")
@@ -69,16 +69,38 @@ def find_route(call: Call, body: JsonObject) -> Routed:
 def find_meant(client: Client, name: str) -> Meant:
     """Where a name leads; ConfigError when it leads nowhere."""
     asking = client.asking(_EMPTY, model=name)
-    return Meant(locate(asking, time.time()), parse_name(name).intent, asking.routed)
+    located = locate(asking, time.time())
+    found, upstream = located.found, f"{located.provider.name}/{located.model}"
+    return Meant(
+        located,
+        parse_name(name).intent,
+        upstream,
+        client.asking(_EMPTY, model=upstream, patience=PATIENCE),
+        found is not None and found.facts.replay == "bound_prefix",
+        asking.routed,
+    )
 
 
 class Directory:
     """Where names lead, remembered for a moment: services, keys and lessons may change."""
 
-    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, client: Client, config: GatewayConfig, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._client = client
+        self._config = config
         self._clock = clock
         self._known: dict[str, tuple[float, Meant]] = {}
+        self._routes: dict[tuple[str, str], Routed] = {}
+
+    def route(self, name: str, dialect: str) -> Routed:
+        """Who answers for a name, as configured."""
+        known = self._routes.get((name, dialect))
+        if known is None:
+            if len(self._routes) >= _MOST_NAMES:
+                self._routes.clear()
+            known = self._routes[name, dialect] = self._config.route(name, dialect=dialect)
+        return known
 
     def find(self, name: str) -> Meant:
         """Where a name leads, if there is a key for it."""
@@ -97,5 +119,8 @@ class Directory:
         self._known[name] = (now + _MOMENT, meant)
         return meant
 
-    def forget(self) -> None:
+    def configure(self, config: GatewayConfig) -> None:
+        """Takes another configuration; nothing of the last one counts any more."""
+        self._config = config
         self._known.clear()
+        self._routes.clear()

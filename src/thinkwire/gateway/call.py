@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from thinkwire.asking import Prepared
@@ -76,11 +77,7 @@ class Call:
     def answer_headers(self) -> HeaderPairs:
         """`x-thinkwire-*`: who answers, what was asked and sent, and what was changed on the way."""
         told = told_headers(self.notes, requested=self.requested, effective=self.effective)
-        if self.model:
-            told.append((b"x-thinkwire-model", header_value(self.model).encode()))
-        if self.provider:
-            told.append((b"x-thinkwire-provider", header_value(self.provider).encode()))
-        return told
+        return [*told, *_by(self.provider, self.model)]
 
     async def fail(self, failure: Failure) -> None:
         """Tells a failure: by status and body, or inside the stream that has begun."""
@@ -123,6 +120,13 @@ class Call:
             restored=self.restored,
             trace=header_of(self.scope, b"traceparent"),
         )
+
+
+@lru_cache(maxsize=1024)
+def _by(provider: str | None, model: str | None) -> HeaderPairs:
+    """Who answers."""
+    named = ((b"x-thinkwire-model", model), (b"x-thinkwire-provider", provider))
+    return [(name, header_value(value).encode()) for name, value in named if value]
 
 
 def requested_words(intent: Intent) -> str | None:

@@ -24,7 +24,7 @@ ESTIMATED: HeaderPairs = [(b"x-thinkwire-estimated", b"true")]
 async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
     """How many tokens a request has as input."""
     body = parse_object(raw)
-    meant = find_meant(parts.client, find_route(call, body).names[0])
+    meant = find_meant(parts.client, find_route(call, body, parts.directory.route).names[0])
     located = meant.located
     call.provider, call.model = located.provider.name, located.model
     inner = body.get("generateContentRequest")

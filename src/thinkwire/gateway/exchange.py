@@ -29,9 +29,6 @@ from thinkwire.messages import Origin
 from thinkwire.notes import Note
 from thinkwire.request import Request
 
-PATIENCE = 2.0
-"""Seconds before another try upstream; a longer wait is the client's to decide."""
-
 
 class Exchange:
     """Serves one request: passes it through where nothing must change, else translates it."""
@@ -51,7 +48,7 @@ class Exchange:
         call = self._call
         self._body = body = parse_object(raw)
         log_content(call.id, "request", raw)
-        routed = find_route(call, body)
+        routed = find_route(call, body, self._parts.directory.route)
         meant = self._parts.directory.find(routed.names[0])
         if (header_of(call.scope, b"x-thinkwire-explain") or "").lower() in ("true", "1"):
             await self._explain(body, routed, meant)
@@ -150,12 +147,11 @@ class Exchange:
         return self._decoded
 
     def _asking(self, meant: Meant, understood: Understood) -> Asking:
-        return self._parts.client.asking(
-            understood.request,
-            model=meant.upstream,
+        return msgspec.structs.replace(
+            meant.asking,
+            request=understood.request,
             thinking=intent_for(meant, understood.intent),
             streamed=understood.streamed,
-            patience=PATIENCE,
         )
 
     async def _translated(self, meant: Meant, understood: Understood) -> Failure | None:

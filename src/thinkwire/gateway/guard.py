@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
@@ -17,6 +17,7 @@ from thinkwire.reasoning.names import parse_name
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
+_KEY_HEADERS = frozenset({b"x-api-key", b"authorization", b"x-goog-api-key"})
 KEY_WORDS = frozenset({"key", "api_key", "api-key", "apikey", "access_token"})
 
 
@@ -51,7 +52,7 @@ class ClientLeft(ThinkwireError):
 def check_request(scope: Scope, config: GatewayConfig) -> None:
     """Refuses what must not be heard: other sites' pages, keys in addresses, bodies that are too large."""
     headers = grouped(scope)
-    _check_host(scope, config)
+    _check_host(headers.get(b"host", ()), scope, config)
     if b"origin" in headers:
         _check_origin(scope, config)
     if scope.get("query_string"):
@@ -61,9 +62,8 @@ def check_request(scope: Scope, config: GatewayConfig) -> None:
         _check_encoding(headers)
 
 
-def _check_host(scope: Scope, config: GatewayConfig) -> None:
+def _check_host(hosts: Sequence[str], scope: Scope, config: GatewayConfig) -> None:
     """A page elsewhere can point its own name at this machine, but it cannot choose the Host header."""
-    hosts = headers_of(scope, b"host")
     if len(hosts) != 1:
         raise Refusal(400, "bad_request", "a request needs exactly one Host header")
     name = _host_of(hosts[0])
@@ -215,6 +215,8 @@ async def read_body(receive: Receive, config: GatewayConfig) -> bytes:
 def presented_key(scope: Scope) -> str | None:
     """The key in a request, whichever header it came in; one of ours before a leftover of another service."""
     headers = grouped(scope)
+    if _KEY_HEADERS.isdisjoint(headers):
+        return None
     found = [
         *headers.get(b"x-api-key", ()),
         *(key for value in headers.get(b"authorization", ()) if (key := _bearer(value))),

@@ -29,7 +29,7 @@ NOTES_LIMIT = 8192
 
 def headers_of(scope: Scope, name: bytes) -> list[str]:
     """Every value of a header, in order."""
-    return grouped(scope).get(name) or []
+    return (scope.get(_GROUPED) or grouped(scope)).get(name) or []
 
 
 def grouped(scope: Scope) -> dict[bytes, list[str]]:
@@ -50,7 +50,7 @@ def grouped(scope: Scope) -> dict[bytes, list[str]]:
 
 def header_of(scope: Scope, name: bytes) -> str | None:
     """The value of a header; the last one, where it came more than once."""
-    values = headers_of(scope, name)
+    values = (scope.get(_GROUPED) or grouped(scope)).get(name)
     return values[-1] if values else None
 
 

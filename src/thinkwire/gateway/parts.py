@@ -59,7 +59,7 @@ class Parts(msgspec.Struct):
         self.config = config
         self.limits.config = config
         self.client.know(config.providers())
-        self.directory.forget()
+        self.directory.configure(config)
 
 
 @asynccontextmanager
@@ -84,7 +84,7 @@ async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> 
         yield Parts(
             config=config,
             client=client,
-            directory=Directory(client),
+            directory=Directory(client, config),
             carrier=Carrier(),
             keys=keys,
             limits=limits,
