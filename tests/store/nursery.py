@@ -1,6 +1,7 @@
 """Processes that write to one SQLite file, forked from one that has loaded everything and started nothing.
 
     python -m tests.store.nursery killed URL COUNT SEED    one after the other, killed at random moments
+    python -m tests.store.nursery plain URL COUNT SEED     the same by the quick door; the file is there
     python -m tests.store.nursery racing URL COUNT TURNS   all at once, from before the file is there
 
 Prints one JSON object per process: what the store had acknowledged to it.
@@ -24,7 +25,9 @@ import alembic.command  # noqa: F401
 
 from thinkwire.messages import Text, Thinking, Turn
 from thinkwire.store import StoreFailed
+from thinkwire.store.ids import new_id
 from thinkwire.store.opening import opened
+from thinkwire.store.plain import opened_plain
 
 LIFE = 0.08
 REVISIONS = 12
@@ -34,15 +37,17 @@ def say(pipe: int, *words: object) -> None:
     os.write(pipe, (json.dumps(words) + "\n").encode())
 
 
-async def stream(url: str, pipe: int, name: str) -> None:
+async def stream(url: str, pipe: int, name: str, mode: str) -> None:
     """Answers without end; everything that the store acknowledged is said."""
-    store = await opened(url, None)
-    talk = await store.create_conversation(name)
-    say(pipe, "talk", talk.id)
+    store = await (opened_plain(url) if mode == "plain" else opened(url, None))
+    assert store is not None
+    talk = new_id()
+    await store.create_conversation(name, id=talk)
+    say(pipe, "talk", talk)
     while True:
-        asked = await store.append(talk.id, Turn("user", (Text("Count."),)))
+        asked = await store.append(talk, Turn("user", (Text("Count."),)))
         say(pipe, "kept", asked.id, len("Count."))
-        answer = await store.append(talk.id, Turn("assistant"), status="streaming")
+        answer = await store.append(talk, Turn("assistant"), status="streaming")
         say(pipe, "kept", answer.id, 0)
         for size in range(1, REVISIONS):
             said = Turn("assistant", (Thinking("t" * 1000 * size), Text("x" * size, interrupted=True)))
@@ -98,7 +103,7 @@ def main(mode: str, url: str, count: int, number: int) -> None:
         return
     chance = random.Random(number)
     for index in range(count):
-        pid, reader = fork(lambda pipe, name=f"talk {index}": stream(url, pipe, name))
+        pid, reader = fork(lambda pipe, name=f"talk {index}": stream(url, pipe, name, mode))
         if index % 10:  # every tenth may be killed while it is still opening
             select.select([reader], [], [], 30)
         time.sleep(chance.uniform(0, LIFE))

@@ -46,9 +46,12 @@ def assert_sound(file: Path) -> None:
     plain.close()
 
 
-async def test_fifty_killed_processes_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["killed", "plain"])
+async def test_fifty_killed_processes_lose_nothing_that_was_acknowledged(tmp_path: Path, mode: str) -> None:
     file = tmp_path / "killed.db"
-    killed = nursery("killed", file, KILLS, 7)
+    if mode == "plain":
+        await (await open_store(f"sqlite:///{file}")).aclose()
+    killed = nursery(mode, file, KILLS, 7)
     assert [report["status"] for report in killed] == [-signal.SIGKILL] * KILLS
     async with await open_store(f"sqlite:///{file}") as store:
         interrupted = 0

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from thinkwire.messages import Text, Turn
-from thinkwire.store import Kept, Store, open_store, settling
+from thinkwire.store import Kept, Store, heart, open_store
 from thinkwire.store.process import is_gone, this_process
 from thinkwire.store.tables import messages
 
@@ -69,7 +69,7 @@ async def test_an_answer_that_nobody_claims_is_settled_after_a_while(store: Stor
 
 
 async def test_a_silent_answer_gives_signs_of_life(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settling, "BEAT", 0.01)
+    monkeypatch.setattr(heart, "BEAT", 0.01)
     kept = await streaming(store)
     async with asyncio.timeout(10):
         while (await store.message(kept.id)).updated == kept.updated:

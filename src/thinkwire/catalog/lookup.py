@@ -7,13 +7,14 @@ import fnmatch
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from thinkwire.catalog.facts import Facts, Mechanism
-from thinkwire.catalog.tables import Family, Model, Resale, Table, read_table
+from thinkwire.catalog.shipped import DATA, shipped
+from thinkwire.catalog.tables import Family, Model, Resale, Table, read_table, shipped_table
 
 _DATED = re.compile(r"(?:[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{4}))?(?:-v\d+(?::\d+)?)?")
 """What may follow an id without making it another model: a date, `latest`, a packaging version."""
@@ -123,12 +124,15 @@ def _is_dated(name: str, row_id: str) -> bool:
 @cache
 def default_catalog() -> Catalog:
     """The tables that come with the package."""
+    return read_catalog(DATA)
+
+
+def read_catalog(folder: Path) -> Catalog:
+    """The tables of a folder; later ones may be like rows of earlier ones."""
     tables: list[Table] = []
     known: dict[str, Facts] = {}
-    folder = resources.files("thinkwire.catalog") / "data"
-    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if file.name.endswith(".toml"):
-            table = read_table(file.read_text("utf-8"), file.name, known)
-            known |= {f"{model.facts.provider}/{model.facts.id}": model.facts for model in table.models}
-            tables.append(table)
+    for name, text, raw in shipped(folder):
+        table = shipped_table(text, name, raw, known) if raw else read_table(text, name, known)
+        known |= {f"{model.facts.provider}/{model.facts.id}": model.facts for model in table.models}
+        tables.append(table)
     return Catalog(tables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -24,13 +25,13 @@ class Family(msgspec.Struct, frozen=True):
     """A rule for models that have no row: a pattern, bounds of its version, and the row they are like."""
 
     provider: str
-    pattern: re.Pattern[str]
+    pattern: str
     like: str
     since: tuple[int, ...] = ()
     below: tuple[int, ...] = ()
 
     def matches(self, name: str) -> bool:
-        found = self.pattern.fullmatch(name)
+        found = _compiled(self.pattern).fullmatch(name)
         if found is None:
             return False
         version = version_of(found.groupdict().get("version") or "")
@@ -68,7 +69,19 @@ def read_table(text: str, file: str, known: dict[str, Facts] | None = None) -> T
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: {error}") from None
     reader = _Reader(text, file, raw, dict(known or {}))
-    return reader.table()
+    table = reader.table()
+    reader.check_patterns()
+    return table
+
+
+def shipped_table(text: str, file: str, raw: dict[str, Any], known: dict[str, Facts]) -> Table:
+    """A table of the package, already parsed. Its patterns are compiled when a model asks for them."""
+    return _Reader(text, file, raw, dict(known)).table()
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 class _Reader:
@@ -131,20 +144,23 @@ class _Reader:
         missing = [key for key in ("pattern", "like") if not isinstance(row.get(key), str)]
         if missing:
             raise self.complaint(f"a family needs {' and '.join(missing)}", "family", index)
-        try:
-            pattern = re.compile(row["pattern"])
-        except re.error as error:
-            raise self.complaint(f"pattern: {error}", "family", index, "pattern") from None
         provider = row.get("provider") or self.raw.get("base", {}).get("provider", "")
         if f"{provider}/{row['like']}" not in self.known:
             raise self.complaint(f"there is no row {row['like']!r} to be like", "family", index, "like")
         return Family(
             provider=provider,
-            pattern=pattern,
+            pattern=row["pattern"],
             like=row["like"],
             since=version_of(str(row.get("since", ""))),
             below=version_of(str(row.get("below", ""))),
         )
+
+    def check_patterns(self) -> None:
+        for index, row in enumerate(self.raw.get("family", ())):
+            try:
+                _compiled(row["pattern"])
+            except re.error as error:
+                raise self.complaint(f"pattern: {error}", "family", index, "pattern") from None
 
     def resale(self, row: dict[str, Any], index: int) -> Resale:
         missing = [key for key in ("prefix", "of") if not isinstance(row.get(key), str)]

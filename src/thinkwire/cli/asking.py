@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from contextlib import AsyncExitStack
@@ -29,9 +28,8 @@ from thinkwire.session.keeping import Keeper
 from thinkwire.session.tools import Spec, Toolbox
 from thinkwire.session.words import tokens
 from thinkwire.settings import Settings, parse_assignments, thinking_shown
-from thinkwire.store import open_store
+from thinkwire.store import open_store, open_to_begin
 from thinkwire.store.ids import new_id
-from thinkwire.terminal.lines import Lines
 
 MCP = "mcp__"
 """How the names of MCP servers' tools begin."""
@@ -106,7 +104,7 @@ async def _keeper(
         if question.no_save:
             return None, "", settings
         conversation_id = new_id()
-        behind = Behind(_opened_aside(), conversation_id, model=settings.get("model"))
+        behind = Behind(open_to_begin(), conversation_id, model=settings.get("model"))
         stack.push_async_callback(behind.aclose)
         return behind, conversation_id, settings
     store = await open_store()
@@ -121,12 +119,6 @@ async def _keeper(
     if row.model and settings.origin("model") != "request":
         settings = settings.set("session", "model", row.model)
     return store, row.id, settings
-
-
-async def _opened_aside() -> Any:
-    """The store, its packages loaded in a thread, so that the model's first words need not wait for it."""
-    await asyncio.to_thread(__import__, "thinkwire.store.opening")
-    return await open_store()
 
 
 async def _toolbox(question: Question, stack: AsyncExitStack) -> Toolbox | None:
@@ -157,6 +149,8 @@ async def _mcp_tools(file: str | None, stack: AsyncExitStack) -> tuple[Spec, ...
 
 def _asker(printer: Printer) -> Any:
     async def ask(call: ToolCall, spec: Spec) -> bool | Literal["always"]:
+        from thinkwire.terminal.lines import Lines
+
         printer.pause()
         try:
             with open(os.ctermid(), "r+b", buffering=0) as terminal:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +139,6 @@ class Profiles:
         return None
 
 
-def _shipped() -> dict[str, Traversable]:
+def _shipped() -> dict[str, Path]:
     """The examples that come with the package."""
-    folder = resources.files("thinkwire.config") / "data" / "profiles"
-    return {file.name.removesuffix(".toml"): file for file in folder.iterdir() if file.name.endswith(".toml")}
+    return {file.stem: file for file in (Path(__file__).parent / "data" / "profiles").glob("*.toml")}

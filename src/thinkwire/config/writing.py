@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +34,8 @@ def read_text(path: Path) -> str | None:
 
 def write_text(path: Path, text: str) -> None:
     """Replaces the file as a whole, readable by its owner alone; a link stays a link to the new text."""
+    import tempfile
+
     target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -7,7 +7,7 @@ import fnmatch
 import re
 import tomllib
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -88,7 +88,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def table() -> Table:
-    text = (resources.files("thinkwire.context") / "data" / "tokens.toml").read_text("utf-8")
+    text = (Path(__file__).parent / "data" / "tokens.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), Table)
 
 

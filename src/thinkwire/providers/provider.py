@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
@@ -13,6 +13,9 @@ import msgspec
 
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.errors import ConfigError
+
+DATA = Path(__file__).parent / "data"
+"""The tables that come with the package."""
 
 
 class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +88,7 @@ def read_providers(text: str, file: str) -> dict[str, Provider]:
 @cache
 def default_providers() -> dict[str, Provider]:
     """The services that come with the package, by name."""
-    file = resources.files("thinkwire.providers") / "data" / "providers.toml"
+    file = DATA / "providers.toml"
     return read_providers(file.read_text("utf-8"), file.name)
 
 

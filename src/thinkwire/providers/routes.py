@@ -7,12 +7,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 import msgspec
 
-from thinkwire.providers.provider import Provider, find_provider
+from thinkwire.providers.provider import DATA, Provider, find_provider
 
 _VERSION = re.compile(r"-(\d{1,2})-(\d{1,2})(?![\d])")
 _DATE = re.compile(r"-(?:\d{8}|latest)$")
@@ -51,7 +50,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 @cache
 def ways() -> list[Way]:
     """The table that comes with the package."""
-    file = resources.files("thinkwire.providers") / "data" / "routes.toml"
+    file = DATA / "routes.toml"
     return msgspec.convert(tomllib.loads(file.read_text("utf-8")), _File).route
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from thinkwire.errors import ThinkwireError
 from thinkwire.messages import Turn
 from thinkwire.session.keeping import Memory
+from thinkwire.store.failures import StoreFailed
 from thinkwire.store.ids import new_id
 from thinkwire.store.rows import Kept
 
@@ -19,9 +20,9 @@ Write = Callable[[Any], Awaitable[Any]]
 class Behind:
     """Everything is at hand at once and written in order as soon as the store is open.
 
-    Opening a store costs more than a second of computing on a cold start; the model's first words need not
-    wait for it. A turn that is said to be complete has been written. If the store cannot be opened or fails,
-    the conversation goes on and `trouble` says why it is not kept.
+    Opening a store may cost half a second of computing; the model's first words need not wait for it. A turn
+    that is said to be complete has been written. If the store cannot be opened or fails, the conversation
+    goes on and `trouble` says why it is not kept.
     """
 
     def __init__(
@@ -62,19 +63,23 @@ class Behind:
         await asyncio.gather(self._writer, return_exceptions=True)
 
     async def _write(self, opening: Awaitable[Any]) -> None:
-        store = None
-        try:
-            store = await opening
-        except ThinkwireError as error:
-            self.trouble = error
+        store = await self._tried(opening)
         while (write := await self._writes.get()) is not None:
             if self.trouble is None:
-                try:
-                    await write(store)
-                except ThinkwireError as error:
-                    self.trouble = error
+                await self._tried(write(store))
             self._writes.task_done()
         self._writes.task_done()
         if store is not None and not self._lent:
             with contextlib.suppress(ThinkwireError):
                 await store.aclose()
+
+    async def _tried(self, work: Awaitable[Any]) -> Any:
+        """What it comes to. Whatever goes wrong is `trouble`: somebody waits for this to go on."""
+        try:
+            return await work
+        except ThinkwireError as error:
+            self.trouble = error
+        except Exception as error:
+            self.trouble = StoreFailed(f"the store failed: {type(error).__name__}")
+            self.trouble.__cause__ = error
+        return None

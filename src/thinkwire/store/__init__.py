@@ -9,6 +9,9 @@ Importing this loads no database code; opening a store does.
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from thinkwire.errors import ConfigError
@@ -30,6 +33,7 @@ from thinkwire.store.rows import (
 
 if TYPE_CHECKING:
     from thinkwire.store.opening import Store
+    from thinkwire.store.plain import PlainStore
 
 __all__ = [
     "HEAD",
@@ -49,6 +53,7 @@ __all__ = [
     "UsageRow",
     "UserRow",
     "open_store",
+    "open_to_begin",
 ]
 
 
@@ -63,6 +68,22 @@ async def open_store(url: str | None = None, key: str | None = None) -> Store:
     except ModuleNotFoundError as error:
         raise ConfigError(f"a store needs {error.name}: pip install 'thinkwire[store]'") from None
     return await opened(url, key)
+
+
+async def open_to_begin(url: str | None = None, key: str | None = None) -> Store | PlainStore:
+    """A store in which a conversation begins, and nothing else is asked for; `open_store` has the arguments.
+
+    An SQLite file that is up to date is written to without loading database packages. Elsewhere they are
+    loaded in a thread, so that whoever waits for this can do something else meanwhile.
+    """
+    from thinkwire.store.plain import opened_plain
+
+    plain = await opened_plain(url, key)
+    if plain is not None:
+        return plain
+    with suppress(ModuleNotFoundError):  # opening says which
+        await asyncio.to_thread(import_module, "thinkwire.store.opening")
+    return await open_store(url, key)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,10 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from thinkwire.jsonvalue import dump_text
 from thinkwire.store.database import Part
 from thinkwire.store.failures import NotKept
-from thinkwire.store.ids import new_id
 from thinkwire.store.rows import ConversationRow
+from thinkwire.store.shape import conversation_columns, title_columns
 from thinkwire.store.tables import conversations, messages
-from thinkwire.store.words import folded, readable
 
 _object = msgspec.json.Decoder(dict[str, Any]).decode
 _COLUMNS = [column for column in conversations.c if column.name != "title_words"]
@@ -35,23 +34,9 @@ class Conversations(Part):
         id: str | None = None,
     ) -> ConversationRow:
         """A new, empty conversation."""
-        id, now = id or new_id(), time.time()
-        row = {
-            "id": id,
-            "owner": owner,
-            **_titled(title),
-            "model": model,
-            "settings": dump_text(settings or {}),
-            "agent_id": agent_id,
-            "head": None,
-            "preview": "",
-            "count": 0,
-            "created": now,
-            "updated": now,
-            "deleted": None,
-        }
+        row = conversation_columns(title, model, settings, agent_id, owner=owner, id=id)
         await self.database.write(lambda connection: connection.execute(conversations.insert(), row))
-        return await self.conversation(id)
+        return await self.conversation(row["id"])
 
     async def conversation(self, id: str) -> ConversationRow:
         """One conversation, in the bin or not."""
@@ -73,7 +58,7 @@ class Conversations(Part):
         return [_conversation(row) for row in await self.database.rows(query)]
 
     async def rename(self, id: str, title: str | None) -> None:
-        await self._change(id, _titled(title))
+        await self._change(id, title_columns(title))
 
     async def update(self, id: str, **changes: Any) -> None:
         """Changes `settings`, `model`, `agent_id`, or `head`, which must be a message of the conversation."""
@@ -135,11 +120,6 @@ async def _check_message(connection: AsyncConnection, conversation_id: str, id: 
     found = sa.select(messages.c.id).where(messages.c.id == id, messages.c.conversation_id == conversation_id)
     if await connection.scalar(found) is None:
         raise NotKept("message", id)
-
-
-def _titled(title: str | None) -> dict[str, str | None]:
-    title = None if title is None else readable(title)
-    return {"title": title, "title_words": "" if title is None else folded(title) or title.lower()}
 
 
 def _conversation(row: sa.Row[Any]) -> ConversationRow:

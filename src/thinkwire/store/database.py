@@ -13,22 +13,13 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from thinkwire.store.failures import StoreFailed
+from thinkwire.store.failures import database_failed
 from thinkwire.store.finishing import finished
 from thinkwire.store.places import Place
 from thinkwire.store.seals import Safe
+from thinkwire.store.sqlite import BEGIN_WRITING, set_up
 
 _T = TypeVar("_T")
-_BUSY_MS = 30_000
-
-_PRAGMAS = (
-    f"PRAGMA busy_timeout = {_BUSY_MS}",
-    # Readers and a writer do not wait for each other; the file remembers it.
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA foreign_keys = ON",
-    # An answer that was shown as done survives a power failure; NORMAL promises that for crashes only.
-    "PRAGMA synchronous = FULL",
-)
 
 
 class Database:
@@ -117,23 +108,16 @@ class Part:
 
 @contextmanager
 def told(place: Place) -> Iterator[None]:
-    """The database's own troubles, as an error that names the database and quotes no row."""
     try:
         yield
     except (SQLAlchemyError, OSError, UnicodeEncodeError) as error:
-        cause = getattr(error, "orig", None) or error
-        reason = (str(cause).splitlines() or [type(cause).__name__])[0]
-        raise StoreFailed(f"the database {place.shown}: {reason}") from None
+        raise database_failed(place.shown, error) from None
 
 
 def _set_up(connection: Any, record: object) -> None:
-    cursor = connection.cursor()
-    for pragma in _PRAGMAS:
-        cursor.execute(pragma)
-    cursor.close()
+    set_up(connection)
 
 
 def _begin(connection: Connection) -> None:
-    """A writer takes the lock at once: taking it later can fail when another was quicker."""
     reading = connection.get_execution_options().get("reading")
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    connection.exec_driver_sql("BEGIN" if reading else BEGIN_WRITING)

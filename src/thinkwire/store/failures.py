@@ -32,3 +32,10 @@ class StoreFailed(ThinkwireError):
     """The database did not do what it was asked; what was acknowledged before is safe."""
 
     advice = "retry"
+
+
+def database_failed(shown: str, error: Exception) -> StoreFailed:
+    """A database's own trouble, as an error that names the database and quotes no row."""
+    cause = getattr(error, "orig", None) or error
+    reason = (str(cause).splitlines() or [type(cause).__name__])[0]
+    return StoreFailed(f"the database {shown}: {reason}")

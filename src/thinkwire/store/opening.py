@@ -17,7 +17,7 @@ from thinkwire.store.failures import StoreFailed
 from thinkwire.store.finishing import finished
 from thinkwire.store.messages import Messages
 from thinkwire.store.places import Place, the_place
-from thinkwire.store.seals import Safe
+from thinkwire.store.seals import Safe, the_key
 from thinkwire.store.search import Search
 from thinkwire.store.spending import Spending
 from thinkwire.store.uploads import Uploads
@@ -54,7 +54,7 @@ class Store(Conversations, Messages, Search, Spending, Agents, Accounts, Uploads
 async def opened(url: str | None, key: str | None) -> Store:
     """What `open_store` does."""
     place = the_place(url)
-    store = Store(the_database(place, key or os.environ.get("THINKWIRE_STORE_KEY")))
+    store = Store(the_database(place, the_key(key)))
     try:
         if place.file is not None:
             await _make_ready(store.database)

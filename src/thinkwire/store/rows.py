@@ -17,6 +17,17 @@ Status = Literal["streaming", "complete", "interrupted", "failed"]
 HEAD: Final = "<head>"
 """As a parent: whatever is the conversation's newest message at that moment."""
 
+BUCKETS: Final = (
+    "input_uncached",
+    "cache_read",
+    "cache_write",
+    "input_total",
+    "output_visible",
+    "output_reasoning",
+    "output_total",
+)
+"""The counts of a `Usage` that have columns of their own."""
+
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """A message of a conversation's tree, as it is kept."""

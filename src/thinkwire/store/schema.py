@@ -1,11 +1,12 @@
-"""Which schema a database has, and bringing it up or down. Alembic is loaded only when there is work."""
+"""Which schema a database has, and bringing it up or down. Packages are loaded only when there is work."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
 
 VERSION_TABLE = "thinkwire_version"
 REVISIONS = ("0001", "0002")
@@ -17,6 +18,8 @@ _LOCK_NUMBER = 7_446_912_230
 
 def version(connection: Connection) -> str | None:
     """The step at which the database is; None before the first."""
+    import sqlalchemy as sa
+
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
     found: str | None = connection.scalar(sa.text(f"SELECT version_num FROM {VERSION_TABLE}"))
@@ -38,6 +41,8 @@ def downgrade(connection: Connection, revision: str = "base") -> None:
 
 def _lock(connection: Connection) -> None:
     """SQLite's writer has the lock already."""
+    import sqlalchemy as sa
+
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_NUMBER)))
 

@@ -21,6 +21,11 @@ _turn = msgspec.json.Decoder(Turn).decode
 _tree = msgspec.json.Decoder().decode
 
 
+def the_key(key: str | None = None) -> str | None:
+    """The key, else $THINKWIRE_STORE_KEY."""
+    return key or os.environ.get("THINKWIRE_STORE_KEY")
+
+
 class Safe:
     """Writes and reads turns as JSON. Of several keys, separated by commas, the first locks and all open."""
 

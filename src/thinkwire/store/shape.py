@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import msgspec
-import sqlalchemy as sa
 
 from thinkwire.errors import Failure
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Origin, Text, Thinking, Turn
 from thinkwire.notes import Note
-from thinkwire.store.rows import Kept
+from thinkwire.store.ids import new_id
+from thinkwire.store.rows import BUCKETS, Kept
 from thinkwire.store.seals import Safe
-from thinkwire.store.tables import BUCKETS, messages
 from thinkwire.store.words import folded, readable
 from thinkwire.usage import Usage
 
 _PREVIEW = 160
 _LARGEST = 2**63 - 1
-_INTERNAL = {"number", "text_words", "thinking_words", "owner_process", "provider", "endpoint", "model"}
-_INTERNAL |= {"response_id", *BUCKETS}
 
-MESSAGE = [column for column in messages.c if column.name not in _INTERNAL]
+KEPT = tuple(name for name in Kept.__struct_fields__ if name not in ("unopened", "damaged"))
 """The columns that `read_message` needs."""
 
 _usage = msgspec.json.Decoder(Usage).decode
 _failure = msgspec.json.Decoder(Failure).decode
 _tree = msgspec.json.Decoder().decode
+
+
+def conversation_columns(
+    title: str | None = None,
+    model: str | None = None,
+    settings: dict[str, Any] | None = None,
+    agent_id: str | None = None,
+    *,
+    owner: str = "",
+    id: str | None = None,
+) -> dict[str, Any]:
+    """A new, empty conversation."""
+    now = time.time()
+    return {
+        "id": id or new_id(),
+        "owner": owner,
+        **title_columns(title),
+        "model": model,
+        "settings": dump_text(settings or {}),
+        "agent_id": agent_id,
+        "head": None,
+        "preview": "",
+        "count": 0,
+        "created": now,
+        "updated": now,
+        "deleted": None,
+    }
+
+
+def title_columns(title: str | None) -> dict[str, str | None]:
+    """A title, and what is searched of it."""
+    title = None if title is None else readable(title)
+    return {"title": title, "title_words": "" if title is None else folded(title) or title.lower()}
 
 
 def turn_columns(turn: Turn, id: str, safe: Safe) -> dict[str, Any]:
@@ -68,9 +99,9 @@ def preview(text: str) -> str:
     return " ".join(text[: 4 * _PREVIEW].split())[:_PREVIEW]
 
 
-def read_message(row: sa.Row[Any], safe: Safe) -> Kept:
+def read_message(row: dict[str, Any], safe: Safe) -> Kept:
     """A message as it was kept. What a newer version or an accident made unreadable is left out."""
-    values = dict(row._mapping)
+    values = {name: row[name] for name in KEPT}
     try:
         turn, unopened = safe.read(values["turn"], values["id"])
         values |= {"turn": turn, "unopened": unopened, "text": turn.text, "thinking": turn.thinking}

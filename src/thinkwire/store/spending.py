@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from thinkwire.store.database import Part
-from thinkwire.store.rows import UsageRow
-from thinkwire.store.tables import BUCKETS, conversations, messages
+from thinkwire.store.rows import BUCKETS, UsageRow
+from thinkwire.store.tables import conversations, messages
 
 _DAY = 86_400
 _SUMS = (*BUCKETS, "cost")

@@ -10,6 +10,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from thinkwire.store.rows import BUCKETS
+
 metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -17,16 +19,6 @@ metadata = sa.MetaData(
         "fk": "fk_%(table_name)s_%(column_0_N_name)s",
         "pk": "pk_%(table_name)s",
     }
-)
-
-BUCKETS = (
-    "input_uncached",
-    "cache_read",
-    "cache_write",
-    "input_total",
-    "output_visible",
-    "output_reasoning",
-    "output_total",
 )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from thinkwire.jsonvalue import repaired
 
-_UNSPACED = re.compile(
+_UNSPACED = (
     "(["
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u1100-\u11ff\uac00-\ud7ff"  # Korean, whose words carry their particles
@@ -28,7 +29,7 @@ def folded(text: str) -> str | None:
     if text.isascii():
         return None
     plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
-    return " ".join(_UNSPACED.sub(r" \1 ", " ".join(_WORD.findall(plain))).split())
+    return " ".join(_unspaced().sub(r" \1 ", " ".join(_WORD.findall(plain))).split())
 
 
 def phrases(query: str) -> list[str]:
@@ -40,6 +41,12 @@ def phrases(query: str) -> list[str]:
 def readable(text: str) -> str:
     """Text as every database can keep it: NUL and lone surrogates become U+FFFD."""
     return repaired(text).replace("\0", "\ufffd") if not text.isascii() or "\0" in text else text
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Compiled when it is first needed: that takes longer than most texts do."""
+    return re.compile(_UNSPACED)
 
 
 def snippet(text: str, query: str) -> str:

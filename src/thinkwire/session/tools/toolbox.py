@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -111,6 +110,8 @@ class Toolbox:
             raise ToolFailed(f"The arguments are not a JSON object: {error}. Nothing was run.") from None
 
     def _unknown(self, name: str) -> str:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, self._tools, n=1)
         known = ", ".join(sorted(self._tools)[:40]) or "none"
         return f"There is no tool called {name[:80]}." + (
