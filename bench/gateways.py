@@ -97,6 +97,11 @@ def _thinkwire(folder: Path, port: int, upstream: int, workers: int = 1) -> Star
     return Start([binary, "serve", "--port", str(port), "--config", folder / "gateway.toml", "--no-sim"], env)
 
 
+def _relay(folder: Path, port: int, upstream: int) -> Start:
+    python = BUILD / "own" / "bin" / "python"
+    return Start([python, "-m", "bench.relay", str(port), str(upstream)], {"PYTHONPATH": str(ROOT)})
+
+
 def _nginx(folder: Path, port: int, upstream: int) -> Start:
     (folder / "nginx.conf").write_text(
         f"""user root; daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
@@ -236,6 +241,7 @@ GATEWAYS = (
         },
     ),
     Gateway("nginx", "nginx (forwards bytes)", _nginx_version, _nginx, _SAME),
+    Gateway("relay", "bare Python (forwards bytes)", _python_version("own", "uvloop"), _relay, _SAME),
     Gateway(
         "tensorzero",
         "TensorZero (Rust)",

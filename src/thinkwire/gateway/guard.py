@@ -17,6 +17,7 @@ from thinkwire.reasoning.names import parse_name
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
+_NUMBER = re.compile(r"[0-9]{1,15}")
 _KEY_HEADERS = frozenset({b"x-api-key", b"authorization", b"x-goog-api-key"})
 KEY_WORDS = frozenset({"key", "api_key", "api-key", "apikey", "access_token"})
 
@@ -168,7 +169,7 @@ def _check_length(headers: dict[bytes, list[str]], config: GatewayConfig) -> Non
     lengths = headers.get(b"content-length")
     if lengths is None:
         return
-    if len(lengths) > 1 or b"transfer-encoding" in headers or not _is_number(lengths[0]):
+    if len(lengths) > 1 or b"transfer-encoding" in headers or not _NUMBER.fullmatch(lengths[0]):
         # Nobody knows where this request ends, so nothing that follows on its connection is believed.
         raise Refusal(400, "bad_request", "the length of the body is not clear", closes=True)
     if int(lengths[0]) > config.server.max_body:
@@ -179,10 +180,6 @@ def _check_encoding(headers: dict[bytes, list[str]]) -> None:
     encodings = {value.strip().lower() for value in headers[b"content-encoding"]}
     if encodings - {"", "identity"}:
         raise Refusal(415, "bad_request", "compressed bodies are not read; send it without content-encoding")
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 15
 
 
 def _too_large(config: GatewayConfig) -> Refusal:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 
 from thinkwire.catalog import Catalog, default_catalog
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.record import Record
-from thinkwire.gateway.tallies import open_series
+from thinkwire.gateway.tallies import Durations, open_series
 from thinkwire.notes import NOTE_CODES
 from thinkwire.providers import default_providers
 from thinkwire.usage import Usage
@@ -43,25 +43,26 @@ class Metrics:
         self._providers = {*default_providers(), *providers}
         self._models: set[tuple[str, str]] = set()
         self._who = lru_cache(maxsize=1024)(self._named)
+        self._of = lru_cache(maxsize=4096)(_Series)
         self._series = series = open_series(client)
         who = ("provider", "model")
-        self._requests = series.counter(
+        self.requests = series.counter(
             "requests", "Finished requests.", ("dialect", "operation", *who, "status", "outcome")
         )
         spoken = ("dialect", *who)
-        self._duration = series.histogram(
+        self.duration = series.histogram(
             "request_duration_seconds", "From the request to the end of its answer.", spoken
         )
-        self._first = series.histogram(
+        self.first = series.histogram(
             "time_to_first_token_seconds", "Until the first piece of an answer.", spoken
         )
-        self._tokens = series.counter("tokens", "Tokens, in types that add up.", ("type", *who))
-        self._untold = series.counter("unknown_usage", "Answers whose tokens nobody told.", who)
-        self._cost = series.counter("cost_usd", "Known cost of answers.", ("tenant", *who))
-        self._unpriced = series.counter("unknown_cost", "Answers whose cost is unknown.", who)
-        self._losses = series.counter("translation_losses", "What did not go through as it was.", ("reason",))
-        self._notes = series.counter("notes", "Notes, by code.", ("code",))
-        self._restored = series.counter("rehydrated_blocks", "Blocks that a client dropped, put back.", ())
+        self.tokens = series.counter("tokens", "Tokens, in types that add up.", ("type", *who))
+        self.untold = series.counter("unknown_usage", "Answers whose tokens nobody told.", who)
+        self.cost = series.counter("cost_usd", "Known cost of answers.", ("tenant", *who))
+        self.unpriced = series.counter("unknown_cost", "Answers whose cost is unknown.", who)
+        self.losses = series.counter("translation_losses", "What did not go through as it was.", ("reason",))
+        self.notes = series.counter("notes", "Notes, by code.", ("code",))
+        self.restored = series.counter("rehydrated_blocks", "Blocks that a client dropped, put back.", ())
         self.running = series.gauge("requests_running", "Requests being served.").set
         """How many requests are being served (for `Limits(on_running=…)`)."""
 
@@ -69,38 +70,37 @@ class Metrics:
         """Counts a finished request."""
         who = self._who(record.provider, record.model or "")
         outcome = "client_left" if record.client_left else record.failure or "ok"
-        spoken = (record.dialect, *who)
-        self._requests.add((record.dialect, record.operation, *who, str(record.status), outcome))
-        self._duration.observe(spoken, record.ms / 1000)
+        series = self._of(self, record.dialect, record.operation, who, record.status, outcome)
+        series.requests.inc()
+        series.duration.observe(record.ms / 1000)
         if record.first_ms is not None:
-            self._first.observe(spoken, record.first_ms / 1000)
+            series.first.observe(record.first_ms / 1000)
         for code in record.notes:
             self._note(code if code in NOTE_CODES else OTHER)
         if record.restored:
-            self._restored.add((), record.restored)
+            self.restored.of(()).inc(record.restored)
         if record.operation == "generate" and record.provider is not None:
-            self._count(record, who)
+            self._count(record, series)
 
     def expose(self) -> tuple[bytes, str]:
         """The text for `/metrics`, and its content type."""
         return self._client.generate_latest(self._series), self._client.CONTENT_TYPE_LATEST
 
     def _note(self, code: str) -> None:
-        self._notes.add((code,))
+        self.notes.of((code,)).inc()
         if code in LOSSES:
-            self._losses.add((code,))
+            self.losses.of((code,)).inc()
 
-    def _count(self, record: Record, who: tuple[str, str]) -> None:
-        provider, model = who
+    def _count(self, record: Record, series: _Series) -> None:
         counts = token_types(record.usage)
         for kind, tokens in counts.items():
-            self._tokens.add((kind, provider, model), tokens)
+            series.tokens(kind).inc(tokens)
         if not counts:
-            self._untold.add(who)
+            self.untold.of(series.who).inc()
         if record.cost is None:
-            self._unpriced.add(who)
+            self.unpriced.of(series.who).inc()
         else:
-            self._cost.add((record.tenant, provider, model), record.cost)
+            series.cost(record.tenant).inc(record.cost)
 
     def _named(self, provider: str | None, model: str) -> tuple[str, str]:
         """The labels of who answered; once given, they stay."""
@@ -117,6 +117,25 @@ class Metrics:
         """The id of the row that knows the model, without the dates and variants that a client may invent."""
         found = self._catalog.find(provider, model)
         return OTHER if found is None or found.by == "family" else found.facts.id.partition(":")[0]
+
+
+class _Series:
+    """The numbers that requests of one kind count in; each is there from the first request that needs it."""
+
+    def __init__(
+        self, metrics: Metrics, dialect: str, operation: str, who: tuple[str, str], status: int, outcome: str
+    ) -> None:
+        self.who = who
+        self.requests = metrics.requests.of((dialect, operation, *who, str(status), outcome))
+        self.duration = metrics.duration.of((dialect, *who))
+        self._spoken = (dialect, *who)
+        self._metrics = metrics
+        self.tokens = cache(lambda kind: metrics.tokens.of((kind, *who)))
+        self.cost = lru_cache(maxsize=1024)(lambda tenant: metrics.cost.of((tenant, *who)))
+
+    @cached_property
+    def first(self) -> Durations:
+        return self._metrics.first.of(self._spoken)
 
 
 def token_types(usage: Usage | None) -> dict[str, int]:

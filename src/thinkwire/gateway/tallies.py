@@ -6,7 +6,7 @@ import os
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 Labels: TypeAlias = tuple[str, ...]
 """Values, in the order of the names that a series has for them."""
@@ -19,6 +19,18 @@ _LE = (*(str(bound) for bound in BOUNDS), "+Inf")
 _PREFIX = "thinkwire_"
 
 
+class Count(Protocol):
+    """The counter of some labels."""
+
+    def inc(self, amount: float = 1) -> None: ...
+
+
+class Durations(Protocol):
+    """The histogram of some labels."""
+
+    def observe(self, seconds: float, /) -> None: ...
+
+
 class _Count:
     """A number of the same labels, and since when it is counted."""
 
@@ -27,6 +39,9 @@ class _Count:
     def __init__(self) -> None:
         self.value = 0.0
         self.since = time.time()
+
+    def inc(self, amount: float = 1) -> None:
+        self.value += amount
 
 
 class Tally:
@@ -38,11 +53,12 @@ class Tally:
         self.name, self.told, self.names = name, told, names
         self._counts: dict[Labels, _Count] = {} if names else {(): _Count()}
 
-    def add(self, labels: Labels, amount: float = 1) -> None:
+    def of(self, labels: Labels) -> Count:
+        """The counter of these labels; it is told from now on."""
         count = self._counts.get(labels)
         if count is None:
             count = self._counts[labels] = _Count()
-        count.value += amount
+        return count
 
     def samples(self) -> Iterator[Sample]:
         for values, count in self._counts.items():
@@ -61,6 +77,10 @@ class _Spread:
         self.sum = 0.0
         self.since = time.time()
 
+    def observe(self, seconds: float, /) -> None:
+        self.buckets[bisect_left(BOUNDS, seconds)] += 1
+        self.sum += seconds
+
 
 class Histogram:
     """Durations by labels."""
@@ -71,12 +91,12 @@ class Histogram:
         self.name, self.told, self.names = name, told, names
         self._spreads: dict[Labels, _Spread] = {}
 
-    def observe(self, labels: Labels, seconds: float) -> None:
+    def of(self, labels: Labels) -> Durations:
+        """The durations of these labels; they are told from now on."""
         spread = self._spreads.get(labels)
         if spread is None:
             spread = self._spreads[labels] = _Spread()
-        spread.buckets[bisect_left(BOUNDS, seconds)] += 1
-        spread.sum += seconds
+        return spread
 
     def samples(self) -> Iterator[Sample]:
         for values, spread in self._spreads.items():
@@ -112,17 +132,11 @@ class Passed:
     def __init__(self, metric: Any) -> None:
         self._metric = metric
 
-    def add(self, labels: Labels, amount: float = 1) -> None:
-        self._labelled(labels).inc(amount)
-
-    def observe(self, labels: Labels, seconds: float) -> None:
-        self._labelled(labels).observe(seconds)
+    def of(self, labels: Labels) -> Any:
+        return self._metric.labels(*labels) if labels else self._metric
 
     def set(self, value: float) -> None:
         self._metric.set(value)
-
-    def _labelled(self, labels: Labels) -> Any:
-        return self._metric.labels(*labels) if labels else self._metric
 
 
 class OwnSeries:
