@@ -61,11 +61,12 @@ class Connection(asyncio.Protocol):
         self._sated = False
         self._patience = self._until = float("inf")
         self.idle_since = 0.0
+        # One for all answers of the connection: they come one after another.
+        self._parser: Any = httptools.HttpResponseParser(self)
         self._begin()
 
     def _begin(self) -> None:
         """Ready for another answer."""
-        self._parser: Any = httptools.HttpResponseParser(self)
         self.status = 0
         self.headers: dict[str, str] = {}
         self._pieces: list[bytes] = []
@@ -211,8 +212,12 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade, zlib.error):
-            self._fail(Lost())
-            return
+            if not self.over:
+                self._fail(Lost())
+                return
+            # The answer is whole; whoever says more than it was asked is not asked again.
+            self._keeps = False
+            self.close()
         if self._sink is not None and self._pieces:
             self._spill()
         elif self._pieces or self.begun:
@@ -240,6 +245,10 @@ class Connection(asyncio.Protocol):
 
     # What the parser tells.
 
+    def on_message_begin(self) -> None:
+        if self.over:
+            raise Lost
+
     def on_header(self, name: bytes, value: bytes) -> None:
         key = name.decode("latin-1").lower()
         told = value.decode("latin-1")
@@ -254,7 +263,8 @@ class Connection(asyncio.Protocol):
         self._framed = (
             "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower()
         )
-        self._unpack = unpacker(headers.get("content-encoding", ""))
+        encoding = headers.get("content-encoding")
+        self._unpack = unpacker(encoding) if encoding else None
         self.begun = True
 
     def on_body(self, body: bytes) -> None:

@@ -287,6 +287,21 @@ async def test_who_wants_no_more_gets_no_more_and_what_breaks_is_told() -> None:
         await pouring
 
 
+async def test_an_answer_that_nobody_asked_for_is_not_mixed_into_the_one_before() -> None:
+    first = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc"
+    second = b"HTTP/1.1 500 No\r\ncontent-length: 3\r\nx-more: 1\r\n\r\ndef"
+    for poured in (False, True):
+        connection = Connection()
+        connection.connection_made(_Nothing())
+        connection.data_received(first + second)
+        cup = _Cup(9, wanted=9)
+        if poured:
+            await connection.pour(cup, 1, float("inf"))
+        assert (cup.held or await connection.piece(1, float("inf"))) == b"abc"
+        assert (connection.status, "x-more" in connection.headers) == (200, False)
+        assert not connection.reusable
+
+
 @pytest.mark.parametrize("way", ["length", "chunked"])
 async def test_a_connection_serves_one_request_after_another(way: str) -> None:
     connections = 0
