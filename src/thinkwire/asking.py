@@ -30,8 +30,6 @@ from thinkwire.replay import Destination, ReplaySettings, plan_replay
 from thinkwire.request import Request
 from thinkwire.settings.overrides import ModelOverrides
 
-_USUAL = Circumstances()
-
 DEFAULT_MAX_TOKENS = 8_192
 """On the wire that will not do without a ceiling, for models whose own is not known."""
 
@@ -52,6 +50,8 @@ class Asking(msgspec.Struct, frozen=True):
     lessons: LessonBook | None = None
     providers: Mapping[str, Provider] | None = None
     bases: Mapping[str, str] = {}
+    simulated: bool = False
+    """Whether the strict simulators answer for every service."""
     until: float | None = None
     """When everything must be over, on the loop's clock."""
     patience: float | None = None
@@ -64,6 +64,8 @@ class Asking(msgspec.Struct, frozen=True):
     lesson: Lesson | None = None
     """What the refusal of the try before taught."""
     recovered: bool = False
+    located: Located | None = None
+    """Where the model was found just before, by the same tables and settings; lessons count all the same."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -72,20 +74,29 @@ class Prepared(msgspec.Struct, frozen=True):
     provider: Provider
     dialect: Dialect
     model: str
+    endpoint: str | None
+    """The service that the answer's thinking belongs to."""
     url: str
     headers: dict[str, str]
     body: dict[str, Any]
     plan: Plan
     notes: tuple[Note, ...]
     streamed: bool
-    carries_seals: bool
     request: Request
     """What the body says, in neutral words: after replay and plan."""
+
+    @property
+    def carries_seals(self) -> bool:
+        for turn in self.request.turns:
+            for block in turn.blocks:
+                if getattr(block, "seal", None) is not None:
+                    return True
+        return False
 
     def origin(self, response_id: str | None, now: float) -> Origin:
         return Origin(
             provider=self.provider.name,
-            endpoint=self.provider.base_url,
+            endpoint=self.endpoint,
             model=self.model,
             response_id=response_id,
             time=now,
@@ -128,23 +139,49 @@ class Located(msgspec.Struct, frozen=True):
 
 def locate(asking: Asking, now: float) -> Located:
     """The service and model that were asked for; ConfigError when nobody has it."""
+    at = asking.located
+    if at is None or not _is_still_so(at, asking, now):
+        at = _looked_up(asking, now)
+    return at if asking.thinking is None else _asked_to_think(at, asking.thinking)
+
+
+def _looked_up(asking: Asking, now: float) -> Located:
+    """Where the name leads, thought about as the name says."""
     named = parse_name(asking.model)
     target = find_target(named.name, asking.catalog, asking.providers)
     if target.provider is None:
         raise ConfigError(f"nobody is known to have {named.name!r}; say PROVIDER/MODEL (`thinkwire models`)")
     provider = _with_field(at_base(target.provider, asking.bases), asking)
     found = _with_lessons(target, asking, now)
-    intent = asking.thinking or named.intent or Intent()
     destination = Destination(
         provider=provider.name,
         model=target.model,
         dialect=found.facts.dialect if found else provider.routes[0].dialect,
         facts=found.facts if found else None,
-        endpoint=provider.base_url,
-        thinking=intent.level != "none" and intent.on is not False and intent.budget != 0,
-        budgeted=intent.budget is not None,
+        # Simulators are the same wherever they listen, and never the provider itself.
+        endpoint=f"simulated://{provider.name}" if asking.simulated else provider.base_url,
     )
-    return Located(provider, target.model, found, intent, destination, target)
+    intent = named.intent or Intent()
+    return _asked_to_think(Located(provider, target.model, found, intent, destination, target), intent)
+
+
+def _is_still_so(at: Located, asking: Asking, now: float) -> bool:
+    """Whether nothing was learnt since a model was found; what settings say is asked anew."""
+    if asking.lesson is not None or asking.overrides is not None:
+        return False
+    if at.found is None or at.target.found is None or asking.lessons is None:
+        return True
+    facts = asking.lessons.corrected(at.target.found.facts, now)
+    return facts is at.found.facts or facts == at.found.facts
+
+
+def _asked_to_think(at: Located, intent: Intent) -> Located:
+    thinking = intent.level != "none" and intent.on is not False and intent.budget != 0
+    budgeted = intent.budget is not None
+    destination = at.destination
+    if destination.thinking is not thinking or destination.budgeted is not budgeted:
+        destination = msgspec.structs.replace(destination, thinking=thinking, budgeted=budgeted)
+    return Located(at.provider, at.model, at.found, intent, destination, at.target)
 
 
 def prepare(asking: Asking, now: float) -> Prepared:
@@ -157,22 +194,23 @@ def prepare(asking: Asking, now: float) -> Prepared:
     request = msgspec.structs.replace(
         asking.request, model=at.model, turns=replay.turns, stream=asking.streamed or None
     )
-    plan, request = resolve(intent, at.found, request, asking.circumstances or _USUAL)
+    plan, request = resolve(intent, at.found, request, asking.circumstances)
     encoded = encode_for(provider, name, request, plan.facts)
     url = provider.endpoint(name, at.model, stream=bool(request.stream))
     if url is None:
         raise ConfigError(f"{provider.label} does not speak {name}")
+    ignored = _ignored(asking.overrides, at) if asking.overrides is not None else ()
     return Prepared(
         provider=provider,
         dialect=dialects.get(name),
         model=at.model,
+        endpoint=at.destination.endpoint,
         url=url,
         headers=provider.headers | plan.headers,
         body=merged(_completed(encoded.body, name, plan, provider), plan.patch),
         plan=plan,
-        notes=(*asking.routed, *_ignored(asking, at), *replay.notes, *plan.notes, *encoded.notes),
+        notes=(*asking.routed, *ignored, *replay.notes, *plan.notes, *encoded.notes),
         streamed=bool(request.stream),
-        carries_seals=_carries_seals(request),
         request=request,
     )
 
@@ -212,7 +250,7 @@ def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
         facts = asking.overrides.applied(facts)
     if asking.lesson is not None:
         facts = asking.lesson.applied(facts)
-    return Found(facts, found.by)
+    return found if facts is found.facts else Found(facts, found.by)
 
 
 def _described(target: Target, asking: Asking, now: float) -> Found | None:
@@ -228,11 +266,9 @@ def _described(target: Target, asking: Asking, now: float) -> Found | None:
     return Found(facts, "setting") if facts else None
 
 
-def _ignored(asking: Asking, at: Located) -> tuple[Note, ...]:
+def _ignored(overrides: ModelOverrides, at: Located) -> tuple[Note, ...]:
     """Settings about the model that mean nothing for it."""
-    if asking.overrides is None or at.target.found is None:
-        return ()
-    return asking.overrides.ignored(at.target.found.facts)
+    return overrides.ignored(at.target.found.facts) if at.target.found is not None else ()
 
 
 def _completed(body: dict[str, Any], dialect: str, plan: Plan, provider: Provider) -> dict[str, Any]:
@@ -250,11 +286,3 @@ def _completed(body: dict[str, Any], dialect: str, plan: Plan, provider: Provide
         case "gemini":
             return {key: value for key, value in body.items() if key not in ("stream", "model")}
     return body
-
-
-def _carries_seals(request: Request) -> bool:
-    for turn in request.turns:
-        for block in turn.blocks:
-            if getattr(block, "seal", None) is not None:
-                return True
-    return False

@@ -17,6 +17,7 @@ from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import Catalog
 from thinkwire.errors import Failure, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed
+from thinkwire.folders import LOOK_EVERY
 from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import dump, parse_object
 from thinkwire.lessons import LessonBook, default_book
@@ -77,6 +78,7 @@ class Client:
         self._catalog = catalog
         self._providers = known_providers() if providers is None else dict(providers)
         self._http = open_http(timeouts, connections=connections)
+        self._found: dict[str, tuple[float, str | None]] = {}
         self._retries = retries
         self._lessons = default_book() if lessons is True else lessons or None
 
@@ -156,6 +158,7 @@ class Client:
             lessons=self._lessons,
             providers=self._providers,
             bases=self._bases,
+            simulated=self._sim,
             until=None if deadline is None else asyncio.get_running_loop().time() + deadline,
             routed=routed.notes,
             **how,
@@ -168,6 +171,7 @@ class Client:
     def know(self, providers: Mapping[str, Provider]) -> None:
         """Replaces the services that are known, from the next request on."""
         self._providers = dict(providers)
+        self._found.clear()
 
     @property
     def simulated(self) -> bool:
@@ -331,7 +335,17 @@ class Client:
         return None
 
     def _key(self, provider: Provider) -> str | None:
-        return self._keys.get(provider.name) or find_key(provider)
+        return self._keys.get(provider.name) or self._found_key(provider)
+
+    def _found_key(self, provider: Provider) -> str | None:
+        """One that was found counts for a moment; files and keyrings are not asked for every request."""
+        now = time.monotonic()
+        due, key = self._found.get(provider.name, (now, None))
+        if now >= due:
+            key = find_key(provider)
+            if key:
+                self._found[provider.name] = (now + LOOK_EVERY, key)
+        return key
 
 
 class Tries:

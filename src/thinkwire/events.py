@@ -105,7 +105,7 @@ class _Open:
 
     def value(self) -> Block:
         block = self.block
-        if not isinstance(block, (Text, Thinking, ToolCall)):
+        if type(block) is not Text and type(block) is not Thinking and type(block) is not ToolCall:
             return block
         changes: dict[str, object] = {}
         if self.parts:
@@ -171,7 +171,7 @@ class Collector:
         origin = started.origin
         if origin is None and known:
             origin = Origin(model=started.model, response_id=started.id)
-        blocks = tuple(self._blocks[index].value() for index in sorted(self._blocks))
+        blocks = tuple([self._blocks[index].value() for index in sorted(self._blocks)])
         end = finished or failed
         return Answer(
             turn=Turn("assistant", blocks, origin=origin, extras=finished.turn if finished else {}),

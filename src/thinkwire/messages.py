@@ -138,7 +138,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def text(self) -> str:
         """The visible text."""
-        return "".join(block.text for block in self.blocks if type(block) is Text)
+        return "".join([block.text for block in self.blocks if type(block) is Text])
 
     @property
     def thinking(self) -> str:
@@ -147,7 +147,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple(block for block in self.blocks if type(block) is ToolCall)
+        return tuple([block for block in self.blocks if type(block) is ToolCall])
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):

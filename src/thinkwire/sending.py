@@ -77,13 +77,9 @@ class Attempt:
         self.began = True
         told = answer.turn.origin
         origin = self.prepared.origin(told.response_id if told else None, time.time())
-        return Answer(
-            turn=Turn("assistant", answer.turn.blocks, origin=origin, extras=answer.turn.extras),
-            finish=answer.finish,
-            usage=answer.usage,
-            notes=(*self._unsaid, *answer.notes),
-            extras=answer.extras,
-        )
+        notes = (*self._unsaid, *answer.notes) if self._unsaid else answer.notes
+        turn = Turn("assistant", answer.turn.blocks, origin, answer.turn.extras)
+        return Answer(turn, answer.finish, answer.usage, notes, extras=answer.extras)
 
     def failed(self, failure: Failure, usage: Usage | None = None) -> None:
         self.failure, self.usage = failure, usage

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from thinkwire.jsonvalue import kind
 from thinkwire.messages import Extras
 from thinkwire.notes import Note
 
@@ -34,69 +35,94 @@ class Usage(msgspec.Struct, frozen=True):
         return self.input_total + self.output_total
 
 
-def measure(extras: Extras | None = None, **reported: Any) -> tuple[Usage, tuple[Note, ...]]:
+def measure(
+    extras: Extras | None = None,
+    *,
+    input_uncached: Any = None,
+    input_total: Any = None,
+    cache_read: Any = None,
+    cache_write: Any = None,
+    output_total: Any = None,
+    output_visible: Any = None,
+    output_reasoning: Any = None,
+) -> tuple[Usage, tuple[Note, ...]]:
     """Usage from whatever a provider reported, the rest derived where it is certain.
 
-    Keywords are the field names of `Usage`. Values that are not counts become unknown, with a Note.
+    Values that are not counts become unknown, with a Note.
     """
-    known, odd = _counts(reported)
-    _derive_input(known, odd)
-    _derive_output(known, odd)
-    usage = Usage(**known, extras=extras or {})
-    if not odd:
-        return usage, ()
-    return usage, (
-        Note(
-            "usage.impossible",
-            "; ".join(odd),
-            detail={
-                "reported": {name: _shown(value) for name, value in reported.items() if value is not None}
-            },
-        ),
+    reported = (
+        input_uncached,
+        input_total,
+        cache_read,
+        cache_write,
+        output_total,
+        output_visible,
+        output_reasoning,
     )
-
-
-def _counts(reported: dict[str, Any]) -> tuple[dict[str, int | None], list[str]]:
-    known: dict[str, int | None] = {}
     odd: list[str] = []
-    for name, value in reported.items():
+    for value in reported:
+        if value is not None and (type(value) is not int or value < 0):
+            input_uncached, input_total, cache_read, cache_write, *output = _counts(reported, odd)
+            output_total, output_visible, output_reasoning = output
+            break
+    cached = cache_write if cache_read is None else cache_read + (cache_write or 0)
+    input_uncached, input_total = _completed(input_uncached, cached, input_total)
+    if input_uncached is None and input_total is not None and cached is not None:
+        odd.append(f"{cached} cached tokens of {input_total} input tokens")
+    output_visible, output_total = _completed(output_visible, output_reasoning, output_total)
+    if output_visible is None and output_total is not None and output_reasoning is not None:
+        odd.append(f"{output_reasoning} reasoning tokens of {output_total} output tokens")
+    usage = Usage(
+        input_uncached,
+        cache_read,
+        cache_write,
+        input_total,
+        output_visible,
+        output_reasoning,
+        output_total,
+        extras or {},
+    )
+    return usage, (_impossible(odd, reported),) if odd else ()
+
+
+_REPORTED = (
+    *("input_uncached", "input_total", "cache_read", "cache_write"),
+    *("output_total", "output_visible", "output_reasoning"),
+)
+"""What `measure` takes, in its order."""
+
+
+def _counts(reported: tuple[Any, ...], odd: list[str]) -> list[int | None]:
+    """The counts among the values; what is none is said in `odd`."""
+    counts: list[int | None] = []
+    for name, value in zip(_REPORTED, reported, strict=True):
         if type(value) is float and value.is_integer():
             value = int(value)
         if value is None or (type(value) is int and value >= 0):
-            known[name] = value
+            counts.append(value)
         else:
-            known[name] = None
+            counts.append(None)
             odd.append(f"{name} was reported as {_shown(value)}")
-    return known, odd
+    return counts
+
+
+def _completed(part: int | None, rest: int | None, total: int | None) -> tuple[int | None, int | None]:
+    """A part and the total, each from the other and the rest; a part below nothing stays unknown."""
+    if total is None:
+        return part, None if part is None else part + (rest or 0)
+    if part is None and rest is not None and total >= rest:
+        return total - rest, total
+    return part, total
+
+
+def _impossible(odd: list[str], reported: tuple[Any, ...]) -> Note:
+    told = zip(_REPORTED, reported, strict=True)
+    shown = {name: _shown(value) for name, value in told if value is not None}
+    return Note("usage.impossible", "; ".join(odd), detail={"reported": shown})
 
 
 def _shown(value: Any) -> str:
-    return f"{value}"[:40] if isinstance(value, str | int | float) else f"a {type(value).__name__}"
-
-
-def _derive_input(known: dict[str, int | None], odd: list[str]) -> None:
-    uncached, total = known.get("input_uncached"), known.get("input_total")
-    read, write = known.get("cache_read"), known.get("cache_write")
-    cached = (read or 0) + (write or 0)
-    if total is None and uncached is not None:
-        known["input_total"] = uncached + cached
-    elif total is not None and uncached is None and (read is not None or write is not None):
-        if total >= cached:
-            known["input_uncached"] = total - cached
-        else:
-            odd.append(f"{cached} cached tokens of {total} input tokens")
-
-
-def _derive_output(known: dict[str, int | None], odd: list[str]) -> None:
-    visible, reasoning = known.get("output_visible"), known.get("output_reasoning")
-    total = known.get("output_total")
-    if total is None and visible is not None:
-        known["output_total"] = visible + (reasoning or 0)
-    elif total is not None and visible is None and reasoning is not None:
-        if total >= reasoning:
-            known["output_visible"] = total - reasoning
-        else:
-            odd.append(f"{reasoning} reasoning tokens of {total} output tokens")
+    return f"{value}"[:40] if isinstance(value, str | int | float) else kind(value)
 
 
 _BUCKETS = tuple(name for name in Usage.__struct_fields__ if name != "extras")

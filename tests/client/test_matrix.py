@@ -162,6 +162,17 @@ async def test_the_embedded_simulators_need_no_key() -> None:
     assert "simulated" in answer.turn.text
 
 
+async def test_simulated_thinking_is_at_home_wherever_the_simulators_listen() -> None:
+    async with Client(sim=True) as client:
+        first = await client.complete("[[think:Hm.]] Hello?", model="claude-opus-5-5/high")
+        talk = begun("Hello?").plus(first.turn, Turn("user", (Text("And?"),)))
+        client._bases = {name: base.replace("127.0.0.1", "localhost") for name, base in client._bases.items()}
+        second = await client.complete(talk, model="claude-opus-5-5/high")
+    assert first.turn.origin is not None
+    assert first.turn.origin.endpoint == "simulated://anthropic"
+    assert "thinking.dormant" not in {note.code for note in second.notes}
+
+
 @pytest.mark.parametrize("model", SEEDS)
 async def test_stopping_and_starting_to_think_is_never_refused(client: Client, model: str) -> None:
     name = model.rpartition("/")[0]

@@ -87,4 +87,4 @@ def test_any_depth_of_nonsense_is_only_nonsense() -> None:
         deep = [deep]
     usage, (note,) = measure(output_total=deep)
     assert usage.output_total is None
-    assert note.message == "output_total was reported as a list"
+    assert note.message == "output_total was reported as an array"

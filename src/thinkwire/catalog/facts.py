@@ -110,6 +110,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     checked: Day
     remark: str | None = None
 
+    def __hash__(self) -> int:
+        """By what names a row; the tables inside it have no hash of their own."""
+        return hash((self.provider, self.id))
+
     @property
     def can_think(self) -> bool:
         return self.mechanism != "none"

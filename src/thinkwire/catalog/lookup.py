@@ -20,7 +20,7 @@ _DATED = re.compile(r"(?:[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{4}))?(?:-v\d+(
 """What may follow an id without making it another model: a date, `latest`, a packaging version."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class Found(msgspec.Struct, frozen=True, cache_hash=True):
     """Facts, and how sure they are: `exact`, `dated`, `pattern`, or `family` for a model that has no row."""
 
     facts: Facts

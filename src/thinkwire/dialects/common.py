@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, dump_text, parse
-from thinkwire.messages import Document, Extras, Image, Opaque, ResultContent, Text
+from thinkwire.messages import Block, Document, Extras, Image, Opaque, ResultContent, Text
 from thinkwire.notes import Note
 from thinkwire.request import Request
 
@@ -34,16 +34,19 @@ def own(extras: Extras, dialect: str) -> JsonObject:
 def foreign_fields(request: Request, dialect: str) -> list[Note]:
     """Notes on what only another dialect knows: fields of the request, and fields inside it."""
     notes: list[Note] = []
-    for name, fields in request.extras.items():
-        listed = sorted([key for key in fields if not key.startswith("_")]) if name != dialect else []
-        if listed:
-            notes.append(_foreign(name, listed, dialect))
-    inside: dict[str, Counter[str]] = {}
+    for name in request.extras:
+        if name != dialect:
+            listed = sorted([key for key in request.extras[name] if not key.startswith("_")])
+            if listed:
+                notes.append(_foreign(name, listed, dialect))
+    inside: dict[str, list[str]] = {}
     for extras in _extras_inside(request):
-        for name, fields in extras.items():
+        for name in extras:
             if name != dialect:
-                inside.setdefault(name, Counter()).update(_said(fields))
-    notes += [_foreign_inside(name, counted, dialect) for name, counted in inside.items() if counted]
+                inside.setdefault(name, []).extend(_said(extras[name]))
+    for name in inside:
+        if inside[name]:
+            notes.append(_foreign_inside(name, Counter(inside[name]), dialect))
     return notes
 
 
@@ -62,14 +65,19 @@ def _said(fields: JsonObject) -> list[str]:
 
 def _extras_inside(request: Request) -> list[Extras]:
     """All extras but the request's own; not the empty ones."""
-    found = [text.extras for text in request.system if text.extras]
+    found = []
+    for text in request.system:
+        if text.extras:
+            found.append(text.extras)
     for turn in request.turns:
         if turn.extras:
             found.append(turn.extras)
         for block in turn.blocks:
             if not isinstance(block, Opaque) and block.extras:
                 found.append(block.extras)
-    found += [tool.extras for tool in request.tools if not isinstance(tool, Opaque) and tool.extras]
+    for tool in request.tools:
+        if not isinstance(tool, Opaque) and tool.extras:
+            found.append(tool.extras)
     return found
 
 
@@ -106,6 +114,16 @@ def arguments_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else dump_text(value)
+
+
+def plain_words(blocks: Sequence[Block], dialect: str) -> str | None:
+    """What blocks say that are one text and, in this dialect, nothing besides."""
+    if len(blocks) != 1:
+        return None
+    block = blocks[0]
+    if type(block) is not Text or dialect in block.extras or block.seal is not None or block.refusal:
+        return None
+    return block.text
 
 
 def plain_text(content: Iterable[ResultContent]) -> str:

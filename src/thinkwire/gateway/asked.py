@@ -37,15 +37,10 @@ class Meant(msgspec.Struct, frozen=True):
     """How it is asked, but for the request."""
     binds_prefix: bool
     """Whether the model's thinking can go back only behind the very words that it came after."""
+    thinks_unasked: bool
+    """Whether the model thinks when nobody says a word about it."""
     notes: tuple[Note, ...] = ()
     """Why this service, where it was a choice."""
-
-    @property
-    def thinks_unasked(self) -> bool:
-        found = self.located.found
-        return (
-            found is not None and found.facts.can_think and found.facts.default not in (None, "off", "none")
-        )
 
 
 def find_route(call: Call, body: JsonObject, route: Callable[[str, str], Routed]) -> Routed:
@@ -68,15 +63,19 @@ def find_route(call: Call, body: JsonObject, route: Callable[[str, str], Routed]
 
 def find_meant(client: Client, name: str) -> Meant:
     """Where a name leads; ConfigError when it leads nowhere."""
+    now = time.time()
     asking = client.asking(_EMPTY, model=name)
-    located = locate(asking, time.time())
-    found, upstream = located.found, f"{located.provider.name}/{located.model}"
+    located = locate(asking, now)
+    facts = located.found.facts if located.found is not None else None
+    upstream = f"{located.provider.name}/{located.model}"
+    there = client.asking(_EMPTY, model=upstream, patience=PATIENCE)
     return Meant(
         located,
         parse_name(name).intent,
         upstream,
-        client.asking(_EMPTY, model=upstream, patience=PATIENCE),
-        found is not None and found.facts.replay == "bound_prefix",
+        msgspec.structs.replace(there, located=locate(there, now)),
+        facts is not None and facts.replay == "bound_prefix",
+        facts is not None and facts.can_think and facts.default not in (None, "off", "none"),
         asking.routed,
     )
 

@@ -83,10 +83,8 @@ def write(box: Box, carried: Carried, tenant: str) -> str:
 
 def read(box: Box, data: str, tenant: str) -> Carried | None:
     """What a carrier holds, however its base64 is spelled; None when it was not made here for this tenant."""
-    spelled = data.translate(_RESPELL)
-    try:
-        raw = base64.b64decode(spelled + "=" * (-len(spelled) % 4), validate=True)
-    except (binascii.Error, ValueError):
+    raw = _unspelled(data)
+    if raw is None:
         return None
     head = len(_MAGIC)
     if raw[:head] != _MAGIC or raw[head : head + 1] != bytes([VERSION]):
@@ -95,6 +93,18 @@ def read(box: Box, data: str, tenant: str) -> Carried | None:
     try:
         return None if plain is None else _decode(plain)
     except msgspec.DecodeError:
+        return None
+
+
+def _unspelled(data: str) -> bytes | None:
+    """The bytes of a carrier: as we spell it, which nearly every client keeps, or in another base64."""
+    try:
+        return binascii.a2b_base64(data, strict_mode=True)
+    except ValueError:
+        spelled = data.translate(_RESPELL)
+    try:
+        return base64.b64decode(spelled + "=" * (-len(spelled) % 4), validate=True)
+    except ValueError:
         return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from itertools import repeat
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,18 @@ from thinkwire.gateway.carried import NOBODY, Carried, Kept, digest, is_ours, re
 from thinkwire.gateway.ledger.matching import prefixes_of
 from thinkwire.gateway.sealer import Sealer
 from thinkwire.gateway.secret import Box, load_secrets
-from thinkwire.messages import Block, Image, Opaque, Origin, Text, Thinking, ToolCall, Turn
+from thinkwire.messages import (
+    Block,
+    Document,
+    Image,
+    Opaque,
+    Origin,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
 from thinkwire.notes import Note
 from thinkwire.request import Request
 
@@ -30,6 +42,8 @@ _NO_SEAL = frozenset(
     for spelling in (stand_in, b64encode(stand_in), urlsafe_b64encode(stand_in))
 )
 """What Google documents for calls without a signature, as it stands and as its Python SDK sends it."""
+_UNMARKED = (ToolResult, Document)
+"""Blocks that can hold neither a seal nor native fields."""
 
 
 class Carrier:
@@ -62,7 +76,7 @@ class Carrier:
         `dialect` is the client's. Seals that do not claim to be ours stay as they are. With `bound`, thinking
         comes back only where nothing has changed before it: the vendor would refuse it elsewhere.
         """
-        if not [turn for turn in request.turns if any(map(_is_marked, turn.blocks))]:
+        if not _holds_marks(request.turns):
             return request, ()
         opening = _Opening(self._box, tenant)
         prefixes = prefixes_of(request) if bound else repeat(b"")
@@ -268,6 +282,19 @@ class _Rebuilding:
         while start < end and isinstance(self._blocks[start], Thinking):
             start += 1
         return start
+
+
+def _holds_marks(turns: tuple[Turn, ...]) -> bool:
+    """Whether any block is marked. Nearly all are of a kind that cannot be, or have no seal."""
+    block: Any
+    for turn in turns:
+        for block in turn.blocks:
+            kind = type(block)
+            if kind in _UNMARKED or (kind is not Opaque and block.seal is None):
+                continue
+            if _is_marked(block):
+                return True
+    return False
 
 
 def _is_marked(block: Block) -> bool:

@@ -117,7 +117,7 @@ class Exchange:
         """The request as this model can be asked it, with all that the client gave back or lost."""
         call, parts = self._call, self._parts
         call.notes = [*self._routing, *meant.notes]
-        query = call.scope.get("query_string", b"").decode("latin-1")
+        query = call.scope.get("query_string", b"").decode("latin-1") if call.place.streamed else ""
         destination = meant.located.destination
         understood = understand(await self._decode(body, meant), call.place, destination, query=query)
         request, opened = parts.carrier.open_request(
@@ -128,21 +128,26 @@ class Exchange:
             request, restored = await parts.ledger.restore(
                 call.tenant.id, meant.upstream, request, bound=meant.binds_prefix
             )
-            put_back = {at for note in restored for at in note.detail.get("at", ())}
-            call.notes = [*still_true(call.notes, put_back), *restored]
-            call.restored = sum(note.detail.get("turns", 0) for note in restored)
-        self._understood = msgspec.structs.replace(understood, request=request)
-        return self._understood
+            call.restored = 0
+            if restored:
+                put_back = {at for note in restored for at in note.detail.get("at", ())}
+                call.notes = [*still_true(call.notes, put_back), *restored]
+                call.restored = sum(note.detail.get("turns", 0) for note in restored)
+        if request is not understood.request:
+            understood = msgspec.structs.replace(understood, request=request)
+        self._understood = understood
+        return understood
 
     async def _decode(self, body: JsonObject, meant: Meant) -> Request:
         """The request as the client wrote it, with the responses that it only names."""
+        dialect, names_others = self._call.dialect, self._call.dialect == "openai-responses"
         if self._written is None:
-            self._written = self._decoded = dialects.get(self._call.dialect).decode_request(body)
+            self._written = self._decoded = dialects.get(dialect).decode_request(body)
             responses = self._parts.responses
-            if responses is not None and self._call.dialect == "openai-responses":
+            if responses is not None and names_others:
                 self._decoded, _ = await responses.open(self._call.tenant.id, self._written)
-        named = _named(self._decoded)
-        if named and not is_home(self._call.dialect, meant.located.destination):
+        named = _named(self._decoded) if names_others else None
+        if named and not is_home(dialect, meant.located.destination):
             raise _not_kept(named)
         return self._decoded
 

@@ -20,6 +20,7 @@ FORWARDED: dict[str, tuple[str, ...]] = {
 """What a client may tell the provider beside the body, when both speak the same dialect. Nothing else goes
 on: no account or project (the key is the gateway's), no user agent, no facts about the client's machine."""
 
+_RAW = {name: name.encode() for names in FORWARDED.values() for name in names}
 _GROUPED = "thinkwire.headers"
 """Where a scope keeps its headers by name, once somebody has asked."""
 
@@ -56,9 +57,14 @@ def header_of(scope: Scope, name: bytes) -> str | None:
 
 def forwarded_headers(scope: Scope, dialect: str) -> dict[str, str]:
     """The client's headers that go on to a provider of the same dialect."""
-    names = FORWARDED.get(dialect, ())
-    found = {name: ",".join(headers_of(scope, name.encode())) for name in names}
-    return {name: value for name, value in found.items() if value and header_value(value) == value}
+    given = scope.get(_GROUPED) or grouped(scope)
+    found: dict[str, str] = {}
+    for name in FORWARDED.get(dialect, ()):
+        if _RAW[name] in given:
+            value = ",".join(given[_RAW[name]])
+            if value and header_value(value) == value:
+                found[name] = value
+    return found
 
 
 def header_value(text: str, limit: int = HEADER_LIMIT) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
 
 from thinkwire.catalog import Catalog, default_catalog
 from thinkwire.errors import ConfigError
@@ -70,7 +71,7 @@ class Metrics:
         """Counts a finished request."""
         who = self._who(record.provider, record.model or "")
         outcome = "client_left" if record.client_left else record.failure or "ok"
-        series = self._of(self, record.dialect, record.operation, who, record.status, outcome)
+        series = self._of(self, _Kind(record.dialect, record.operation, who, record.status, outcome))
         series.requests.inc()
         series.duration.observe(record.ms / 1000)
         if record.first_ms is not None:
@@ -119,12 +120,21 @@ class Metrics:
         return OTHER if found is None or found.by == "family" else found.facts.id.partition(":")[0]
 
 
+class _Kind(NamedTuple):
+    """What tells requests apart."""
+
+    dialect: str
+    operation: str
+    who: tuple[str, str]
+    status: int
+    outcome: str
+
+
 class _Series:
     """The numbers that requests of one kind count in; each is there from the first request that needs it."""
 
-    def __init__(
-        self, metrics: Metrics, dialect: str, operation: str, who: tuple[str, str], status: int, outcome: str
-    ) -> None:
+    def __init__(self, metrics: Metrics, kind: _Kind) -> None:
+        dialect, operation, who, status, outcome = kind
         self.who = who
         self.requests = metrics.requests.of((dialect, operation, *who, str(status), outcome))
         self.duration = metrics.duration.of((dialect, *who))

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 import msgspec
 
@@ -14,7 +15,7 @@ from thinkwire.asking import Located, Prepared
 from thinkwire.dialects import StreamDecoder
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, ProviderError
-from thinkwire.events import Collector, Event, Failed, Finished, Started, events_of
+from thinkwire.events import Answer, Collector, Event, Failed, Finished, Started
 from thinkwire.gateway.answers import JSON, STREAM
 from thinkwire.gateway.asked import Meant
 from thinkwire.gateway.call import Call
@@ -55,7 +56,7 @@ async def find_passing(
         return None
     request, located = _read(call.dialect, body), meant.located
     plan = _plan(request, located)
-    if any(note.code not in _NO_CHANGE for note in plan.notes):
+    if plan.notes and any(note.code not in _NO_CHANGE for note in plan.notes):
         return None
     if await _has_more(parts, call, meant, request):
         return None
@@ -87,25 +88,33 @@ def _read(dialect: str, body: JsonObject) -> Request:
 def _plan(request: Request, located: Located) -> Plan:
     """What we would send. Where that is not what the client says, the vendor would refuse it."""
     intent, bare = read_intent(request)
-    plan, _ = resolve(intent, located.found, msgspec.structs.replace(bare, model=located.model))
+    if bare.model != located.model:
+        bare = msgspec.structs.replace(bare, model=located.model)
+    plan, _ = resolve(intent, located.found, bare)
     return plan
 
 
 async def _has_more(parts: Parts, call: Call, meant: Meant, request: Request) -> bool:
     """Whether the ledger has thinking that this client dropped."""
-    if parts.ledger is None or not any(map(_lacks_thinking, request.turns)):
+    if parts.ledger is None or not [
+        turn for turn in request.turns if turn.role == "assistant" and _lacks_thinking(turn)
+    ]:
         return False
     _, notes = await parts.ledger.restore(call.tenant.id, meant.upstream, request, bound=meant.binds_prefix)
     return bool(notes)
 
 
 def _lacks_thinking(turn: Turn) -> bool:
-    if turn.role != "assistant" or not turn.tool_calls:
-        return False
-    return not any(
-        isinstance(block, Thinking) or (isinstance(block, ToolCall) and block.seal is not None)
-        for block in turn.blocks
-    )
+    """Whether a model's turn calls tools, and nothing in it tells why."""
+    calls = False
+    for block in turn.blocks:
+        if type(block) is ToolCall:
+            calls = True
+            if block.seal is not None:
+                return False
+        elif type(block) is Thinking:
+            return False
+    return calls
 
 
 def _prepared(call: Call, located: Located, plan: Plan, streamed: bool) -> Prepared:
@@ -122,19 +131,22 @@ def _prepared(call: Call, located: Located, plan: Plan, streamed: bool) -> Prepa
         provider=provider,
         dialect=dialect,
         model=model,
+        endpoint=located.destination.endpoint,
         url=url,
         headers=provider.headers | forwarded_headers(call.scope, dialect.name),
         body={},
         plan=plan,
         notes=(),
         streamed=streamed,
-        carries_seals=False,
         request=Request(),
     )
 
 
 class Passing:
     """One request on its way through."""
+
+    _decoder: StreamDecoder
+    """Of an answer that is streamed."""
 
     def __init__(self, parts: Parts, call: Call, prepared: Prepared, *, raw: bytes, request: Request) -> None:
         self.streamed = prepared.streamed
@@ -145,7 +157,8 @@ class Passing:
         self._request = request
         self._seen = Collector()
         self._ending: Finished | Failed | None = None
-        self._decoder: StreamDecoder = prepared.decoder()
+        if prepared.streamed:
+            self._decoder = prepared.decoder()
         self._repeat: Repeat | None = None
         self._outlet = call.outlet
         self.way = call.outlet.way
@@ -211,12 +224,11 @@ class Passing:
     async def _whole(self, reply: AnyReply) -> None:
         body = await reply.read()
         self._call.told()
-        try:
-            events = list(events_of(self._prepared.read(parse_object(body))))
-        except MalformedInput:
-            events = []
-        self._see(events)
-        await self._remember()
+        answer: Answer | None = None
+        with suppress(MalformedInput):
+            answer = self._prepared.read(parse_object(body))
+        if answer is not None:
+            await self._remember(answer)
         headers = [*_returned(reply.headers, JSON), *self._call.answer_headers()]
         await self._call.outlet.whole(reply.status, headers, body)
 
@@ -230,7 +242,9 @@ class Passing:
             self._see(self._decoder.close())
             if isinstance(self._ending, Failed):
                 last = self._break_off(self._ending.failure)
-        await self._remember()
+        if self._ending is not None and not self._remembered:
+            self._remembered = True
+            await self._remember(self._seen.answer())
         outlet.push(self._held)
         self._held = b""
         # Whatever the vendor says after the end goes through too, if it says it soon.
@@ -266,18 +280,15 @@ class Passing:
             if type(event) is Finished or type(event) is Failed:
                 self._ending = event
 
-    async def _remember(self) -> None:
-        """Usage and the ledger learn what went through."""
-        call, ending = self._call, self._ending
-        if ending is None or self._remembered:
+    async def _remember(self, answer: Answer) -> None:
+        """Usage and the ledger learn what went through, if it came to an end."""
+        call = self._call
+        if answer.failure is not None:
+            call.usage, call.failure = answer.usage, answer.failure
             return
-        self._remembered = True
-        call.usage = ending.usage
-        if isinstance(ending, Failed):
-            call.failure = ending.failure
+        if answer.finish is None:
             return
-        call.finish = ending.reason
-        answer = self._seen.answer()
+        call.usage, call.finish = answer.usage, answer.finish
         call.response_id = answer.turn.origin.response_id if answer.turn.origin else None
         origin = self._prepared.origin(call.response_id, time.time())
         turn = msgspec.structs.replace(answer.turn, origin=origin)
@@ -294,6 +305,11 @@ class Passing:
 def _returned(headers: Mapping[str, str], usual: HeaderPairs) -> HeaderPairs:
     """The vendor's headers that concern the client."""
     kind = headers.get("content-type")
-    pairs = [(b"content-type", header_value(kind).encode()), *usual[1:]] if kind else list(usual)
+    pairs = [_of_kind(kind), *usual[1:]] if kind else list(usual)
     told = [(name.encode(), header_value(headers[name]).encode()) for name in _RETURNED if name in headers]
     return [*pairs, *told]
+
+
+@lru_cache(maxsize=64)
+def _of_kind(kind: str) -> tuple[bytes, bytes]:
+    return b"content-type", header_value(kind).encode()

@@ -24,7 +24,7 @@ from thinkwire.events import (
 from thinkwire.gateway.carried import Carried, Kept, digest, fits, new_turn, write
 from thinkwire.gateway.ledger.matching import prefix_of
 from thinkwire.gateway.secret import Box
-from thinkwire.messages import Image, Origin, Seal, Text, Thinking, ToolCall
+from thinkwire.messages import Block, Image, Origin, Seal, Text, Thinking, ToolCall
 from thinkwire.request import Request
 
 SCHEMES = {
@@ -110,7 +110,14 @@ class Sealer:
         for event in events:
             if self._held and type(event) is not Noted:
                 self._release(out)
-            self._take(event, out)
+            if type(event) is BlockGrew:
+                if event.index in self._unshown:
+                    out.append(self._unshown.pop(event.index))
+                if event.index in self._growing:
+                    self._growing[event.index].append(event.text)
+                out.append(event)
+            else:
+                self._take(event, out)
         return out
 
     def _grow(self, events: Sequence[Event]) -> None:
@@ -131,7 +138,10 @@ class Sealer:
         self._origin = answer.turn.origin or self._origin
         if self._is_plain(answer):
             return answer
-        shown = collect(self.feed(list(events_of(answer)))).turn.blocks
+        if self._dialect != "gemini" and answer.finish is not None:
+            shown = self._whole_turn(answer.turn.blocks)
+        else:
+            shown = collect(self.feed(list(events_of(answer)))).turn.blocks
         return msgspec.structs.replace(answer, turn=msgspec.structs.replace(answer.turn, blocks=shown))
 
     def _is_plain(self, answer: Answer) -> bool:
@@ -144,13 +154,37 @@ class Sealer:
                 return False
         return True
 
+    def _whole_turn(self, blocks: Sequence[Block]) -> tuple[Block, ...]:
+        """What all events of an answer that is over amount to at the client, without making them."""
+        shown: list[Block] = []
+        for index, block in enumerate(blocks):
+            if type(block) is ToolCall and block.seal is not None:
+                self._waiting.append(_kept_call(index, block, block.seal))
+        for index, block in enumerate(blocks):
+            if type(block) is Thinking:
+                shown.append(self._whole_thought(index, block))
+                continue
+            if type(block) is Text:
+                self._said = True
+                if not block.text and (block.seal is not None or block.interrupted):
+                    continue
+            elif type(block) is ToolCall:
+                self._said = False
+                self._calls += 1
+            if getattr(block, "seal", None) is not None:
+                block = msgspec.structs.replace(block, seal=None)
+            shown.append(block)
+        return tuple(shown)
+
+    def _whole_thought(self, index: int, block: Thinking) -> Thinking:
+        shown = self._shown(index, block)
+        if self._scheme is None or block.interrupted:
+            return shown
+        making = _Making(block, self._calls, not self._said)
+        return msgspec.structs.replace(shown, seal=self._seal(self._kept_thinking(BlockEnded(index), making)))
+
     def _take(self, event: Event, out: list[Event]) -> None:
         match event:
-            case BlockGrew(index=index):
-                if index in self._unshown:
-                    out.append(self._unshown.pop(index))
-                self._grow((event,))
-                out.append(event)
             case BlockStarted():
                 self._start(event, out)
             case BlockSealed(index=index, seal=seal):
@@ -234,14 +268,18 @@ class Sealer:
             out.append(event)
 
     def _release(self, out: list[Event]) -> None:
-        """Lets ended thinking go, sealed, with the seals that wait for something to ride on."""
+        """Lets ended thinking go, sealed."""
         for event, making in self._held:
             kept = self._kept_thinking(event, making)
             self._thoughts.append(kept)
-            riding, self._waiting = tuple(self._waiting), []
-            out.append(BlockSealed(event.index, self._carrier((kept, *riding))))
+            out.append(BlockSealed(event.index, self._seal(kept)))
             out.append(event)
         self._held.clear()
+
+    def _seal(self, kept: Kept) -> Seal:
+        """The seal for thinking, with the seals of calls that wait for something to ride on."""
+        riding, self._waiting = self._waiting, []
+        return self._carrier((kept, *riding))
 
     def _kept_thinking(self, event: BlockEnded, making: _Making) -> Kept:
         assert isinstance(making.block, Thinking)

@@ -91,6 +91,7 @@ class Box:
 
     def __init__(self, secrets: bytes | Sequence[bytes], purpose: str) -> None:
         try:
+            from cryptography.exceptions import InvalidTag
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
             from cryptography.hazmat.primitives.hashes import SHA256
             from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -105,7 +106,8 @@ class Box:
             return HKDF(algorithm=SHA256(), length=SIZE, salt=None, info=info).derive(secret)
 
         self._locks = [AESGCM(derived(secret, "lock")) for secret in listed]
-        self._names = [derived(secret, "name") for secret in listed]
+        self._wrong_key = InvalidTag
+        self._names = [hmac.new(derived(secret, "name"), digestmod="sha256") for secret in listed]
 
     def __repr__(self) -> str:
         return "Box(…)"
@@ -118,32 +120,42 @@ class Box:
 
     def unlock(self, data: bytes, bound: bytes) -> bytes | None:
         """What was locked; None for anything that was not locked here with this bound."""
-        from cryptography.exceptions import InvalidTag
-
         nonce, sealed = data[:_NONCE], data[_NONCE:]
         if len(nonce) < _NONCE:
             return None
         for lock in self._locks:
             try:
                 plain = lock.decrypt(nonce, sealed, bound)
-            except InvalidTag:
+            except self._wrong_key:
                 continue
             return zlib.decompress(plain[1:]) if plain[:1] == b"\x01" else plain[1:]
         return None
 
     def names(self, *facts: str | bytes) -> list[bytes]:
         """Names for these facts that tell nothing about them: one by each secret, the newest first."""
-        return self.names_of(spelled(*facts))
+        return self.names_of(spelled(*facts))[0]
 
-    def names_of(self, data: bytes) -> list[bytes]:
-        """As `names`, for facts that are spelled already."""
-        return [hmac.digest(name, data, "sha256")[:16] for name in self._names]
+    def names_of(self, data: bytes, more: bytes = b"") -> tuple[list[bytes], list[bytes]]:
+        """As `names`, for facts that are spelled already: for these, and for these with more behind them."""
+        short: list[bytes] = []
+        long: list[bytes] = []
+        for begun in self._names:
+            name = begun.copy()
+            name.update(data)
+            short.append(name.digest()[:16])
+            if more:
+                name.update(more)
+                long.append(name.digest()[:16])
+        return short, long
 
 
 def spelled(*facts: str | bytes) -> bytes:
     """Facts as bytes that no other facts have; those of more facts begin with those of the first."""
-    parts = [fact.encode("utf-8", "surrogatepass") if isinstance(fact, str) else fact for fact in facts]
-    return b"".join([len(part).to_bytes(4) + part for part in parts])
+    data = b""
+    for fact in facts:
+        part = fact.encode("utf-8", "surrogatepass") if isinstance(fact, str) else fact
+        data += len(part).to_bytes(4) + part
+    return data
 
 
 def bound_to(tenant: str, version: int) -> bytes:

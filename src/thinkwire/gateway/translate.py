@@ -33,7 +33,7 @@ from thinkwire.gateway.ingress import normalise, same
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.sealer import Sealer
 from thinkwire.jsonvalue import JsonObject
-from thinkwire.messages import Origin, Turn
+from thinkwire.messages import Extras, Origin, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.spoken import read_intent
@@ -74,7 +74,9 @@ def understand(
     """A decoded request as a destination can be asked it, and how its client wants the answer."""
     normal = normalise(request, place.dialect, to)
     intent, asked = read_intent(normal.request)
-    asked, options = _without_stream_options(asked)
+    options = None
+    if "openai_chat" in asked.extras:
+        asked, options = _without_stream_options(asked)
     return Understood(
         dialect=dialects.get(place.dialect),
         request=asked,
@@ -89,7 +91,7 @@ def understand(
 
 def _without_stream_options(request: Request) -> tuple[Request, Any]:
     """Counts are always asked for upstream; whether the client gets them is decided on the way back."""
-    own = request.extras.get("openai_chat", {})
+    own = request.extras["openai_chat"]
     if "stream_options" not in own:
         return request, None
     rest = {key: value for key, value in own.items() if key != "stream_options"}
@@ -134,8 +136,6 @@ class Telling:
         echo: JsonObject | None = None,
     ) -> None:
         """`keeps` gathers the whole answer also when it is streamed; `echo` is what a response repeats."""
-        self.original = Collector()
-        """The answer as the model gave it."""
         self.notes: list[Note] = []
         self.ending: Finished | Failed | None = None
         self.id: str | None = None
@@ -146,7 +146,8 @@ class Telling:
         self._echo = echo or {}
         self._encoder = _encoder(understood) if understood.streamed else None
         self.keeps = keeps
-        self._shown = Collector() if keeps or self._encoder is None else None
+        self._original: Collector | None = None
+        self._shown: Collector | None = None
         self._answer: Answer | None = None
         self._told: Answer | None = None
         self._growth: Growth | None = None
@@ -168,70 +169,74 @@ class Telling:
     def _find_growth(self, index: int) -> Growth | None:
         """None while growing is not all that the next text does."""
         around = self._encoder.around(index) if self._encoder is not None else None
-        takers = self.sealer.grown(index)
+        takers, original = self.sealer.grown(index), self._original
         if around is None or takers is None or self._restore is not same or self._shown is not None:
             return None
-        return Growth(index, [self.original.parts_of(index), *takers], *around)
+        return None if original is None else Growth(index, [original.parts_of(index), *takers], *around)
 
     def feed(self, batch: list[Event]) -> bytes:
         """The bytes for a batch; none when the answer is not streamed."""
         self._growth = None
-        self.original.take(batch)
+        original = self._original or self._begin()
+        original.take(batch)
         for event in batch:
-            if type(event) is not BlockGrew:
-                self._look(event)
+            if type(event) is Noted:
+                self.notes.append(event.note)
+            elif type(event) is Finished or type(event) is Failed:
+                self.ending = event
         shown = self.sealer.feed(batch)
         if self._restore is not same:
             shown = self._restore(shown)
-        if shown and type(shown[0]) is Started:
-            shown[0] = self._named(shown[0])
+        if shown and type(first := shown[0]) is Started:
+            # Clients are told the model that they asked for.
+            extras = self._name(first.id, first.extras)
+            shown[0] = Started(self.id, self._asked or first.model, extras)
         if self._shown is not None:
             self._shown.take(shown)
         return b"".join(map(self._encoder.feed, shown)) if self._encoder is not None else b""
+
+    def _begin(self) -> Collector:
+        """What gathers the answer as the model gives it, and as the client is shown it where that is kept."""
+        if self.keeps or self._encoder is None:
+            self._shown = Collector()
+        self._original = Collector()
+        return self._original
 
     def take(self, answer: Answer) -> None:
         """A whole answer; `whole` gives it in the client's words."""
         self._answer = answer
         self.notes += answer.notes
         self.ending = Finished(answer.finish, usage=answer.usage) if answer.finish else None
-        restore = self._restore
+        told, restore = answer.turn.origin, self._restore
         if restore is same:
             blocks = self.sealer.answer(answer).turn.blocks
         else:
             blocks = collect(restore(self.sealer.feed(list(events_of(answer))))).turn.blocks
-        origin = answer.turn.origin or Origin()
-        named = self._named(Started(origin.response_id, origin.model, answer.extras))
-        by = Origin(model=named.model, response_id=named.id)
+        extras = self._name(told.response_id if told else None, answer.extras)
+        by = Origin(None, None, self._asked or (told.model if told else None), self.id)
         self._told = Answer(
-            turn=Turn("assistant", blocks, by, answer.turn.extras),
-            finish=answer.finish,
-            usage=answer.usage,
-            notes=answer.notes,
-            extras=named.extras,
+            Turn("assistant", blocks, by, answer.turn.extras),
+            answer.finish,
+            answer.usage,
+            answer.notes,
+            extras=extras,
         )
 
     @property
     def turn(self) -> Turn:
         """The turn as the model gave it."""
-        return (self._answer or self.original.answer()).turn
+        return (self._answer or (self._original or self._begin()).answer()).turn
 
-    def _look(self, event: Event) -> None:
-        if type(event) is Noted:
-            self.notes.append(event.note)
-        elif isinstance(event, Finished | Failed):
-            self.ending = event
-
-    def _named(self, started: Started) -> Started:
-        """Clients are told the model that they asked for, and an id in the form of their own dialect."""
+    def _name(self, given: str | None, extras: Extras) -> Extras:
+        """Gives the answer an id in the form of the client's dialect; its extras, as that dialect begins."""
         dialect = self._understood.dialect.name
         head = _IDS[dialect]
-        native = started.id if started.id and head and started.id.startswith(head) else None
+        native = given if given and head and given.startswith(head) else None
         self.id = native or f"{head}{os.urandom(12).hex()}"
-        extras = started.extras
-        if dialect == "openai-responses":
-            own = extras.get("openai_responses", {})
-            extras = extras | {"openai_responses": {"created_at": int(time.time()), **own, **self._echo}}
-        return Started(self.id, self._asked or started.model, extras)
+        if dialect != "openai-responses":
+            return extras
+        own = extras.get("openai_responses", {})
+        return extras | {"openai_responses": {"created_at": int(time.time()), **own, **self._echo}}
 
     def break_off(self, failure: Failure) -> bytes:
         """The last words of a stream that goes no further."""

@@ -61,10 +61,14 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         if route is None:
             return None
         path = route.stream_path if stream and route.stream_path else route.path
-        return self.base_url + path.replace("{model}", _in_path(model))
+        return _address(self.base_url, path, model)
 
 
 @lru_cache(maxsize=1024)
+def _address(base_url: str, path: str, model: str) -> str:
+    return base_url + path.replace("{model}", _in_path(model))
+
+
 def _in_path(model: str) -> str:
     """A model's id as a part of a path, from which it cannot lead anywhere else."""
     if any(step in (".", "..") for step in model.split("/")):

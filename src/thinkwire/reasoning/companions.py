@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,15 +23,36 @@ _FIELDS = {
     "penalties": ("presence_penalty", "frequency_penalty"),
     "stop": ("stop",),
 }
+_WITH_ROOM = ("anthropic", "openrouter")
+"""The shapes whose ceiling includes the thinking and must lie above its budget."""
 _CHAT, _CHAT_SAMPLING = "openai_chat", ("logprobs", "top_logprobs", "logit_bias")
 """What only the chat wire says about sampling; it is refused together with the rest."""
 
 
+class _Refused(NamedTuple):
+    """What a model refuses at a setting."""
+
+    names: frozenset[str]
+    asked: Callable[[Request], Any]
+    """What a request says in the fields that are refused, all at once."""
+    unsaid: Any
+    """What one says there that has nothing to say."""
+
+
 @cache
-def _companions_refused(refuses: tuple[str, ...], thinks: bool) -> frozenset[str]:
+def _companions_refused(refuses: tuple[str, ...], thinks: bool, forced_tools: bool) -> _Refused:
     """What of a row's refusals counts, some of it only while the model thinks."""
     ending = "_when_thinking"
-    return frozenset(name.removesuffix(ending) for name in refuses if thinks or not name.endswith(ending))
+    names = {name.removesuffix(ending) for name in refuses if thinks or not name.endswith(ending)}
+    if forced_tools:
+        names.add("forced_tools")
+    fields = [field for kind, fields in _FIELDS.items() if kind in names for field in fields]
+    asked = attrgetter(*fields) if fields else _nothing
+    return _Refused(frozenset(names), asked, asked(Request()))
+
+
+def _nothing(request: Request) -> None:
+    return None
 
 
 class Companions:
@@ -41,43 +64,42 @@ class Companions:
         self.controls: dict[str, Outcome] = {}
 
     def fit(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
-        setting, request = self._with_room(setting, request)
-        request = self._in_range(request)
-        refused = self._refused(setting)
-        if not refused:
-            return setting, request
-        for kind, fields in _FIELDS.items():
-            if kind in refused:
-                request = self._without(fields, request)
-        if "sampling" in refused and self.facts.dialect == "openai-chat":
+        facts, thinks, budgeted = self.facts, setting.on, setting.budget is not None
+        if budgeted and thinks and facts.shape in _WITH_ROOM:
+            setting, request = self._with_room(setting, request)
+        if request.temperature is not None and facts.temperature is not None:
+            request = self._in_range(request, facts.temperature)
+        if thinks is None:
+            thinks = facts.default not in (None, "off")
+        # Forced tools are refused together with a budget on every model of that shape.
+        refused = _companions_refused(facts.refuses, thinks, budgeted and facts.shape == "anthropic")
+        return setting, self._without_refused(refused, request) if refused.names else request
+
+    def _without_refused(self, refused: _Refused, request: Request) -> Request:
+        names = refused.names
+        if refused.asked(request) != refused.unsaid:
+            for kind, fields in _FIELDS.items():
+                if kind in names:
+                    request = self._without(fields, request)
+        if _CHAT in request.extras and "sampling" in names and self.facts.dialect == "openai-chat":
             request = self._without_chat_sampling(request)
-        if "forced_tools" in refused:
-            request = self._unforced(request)
-        if "prefill" in refused:
+        if request.tool_choice is not None and "forced_tools" in names:
+            request = self._unforced(request, request.tool_choice)
+        if "prefill" in names and request.turns and request.turns[-1].role == "assistant":
             request = self._closed(request)
-        if "system_turns" in refused:
+        if "system_turns" in names:
             request = self._without_system_turns(request)
-        if "streaming_off" in refused and not request.stream:
-            self._note("field.changed", f"{self.facts.id} answers only as a stream while it thinks")
-            self.controls["stream"] = "adjusted"
-            request = msgspec.structs.replace(request, stream=True)
-        return setting, request
+        if "streaming_off" in names and not request.stream:
+            request = self._streamed(request)
+        return request
 
     def _note(self, code: NoteCode, message: str, **detail: Any) -> None:
         self.notes.append(Note(code, message, detail=detail))
 
-    def _refused(self, setting: Setting) -> frozenset[str]:
-        on = setting.on is True or (setting.on is None and self.facts.default not in (None, "off"))
-        refused = _companions_refused(self.facts.refuses, on)
-        if self.facts.shape == "anthropic" and setting.budget is not None:
-            return refused | {"forced_tools"}  # refused together with a budget on every model
-        return refused
-
     def _with_room(self, setting: Setting, request: Request) -> tuple[Setting, Request]:
-        """On the wire whose ceiling includes the thinking and must lie above its budget, it does."""
+        """The ceiling above the budget."""
         budget, ceiling = setting.budget, request.max_tokens
-        if self.facts.shape not in ("anthropic", "openrouter") or not setting.on or budget is None:
-            return setting, request
+        assert budget is not None
         if ceiling is not None and ceiling > budget:
             return setting, request
         raised = budget + (ceiling or ANSWER_ROOM)
@@ -122,10 +144,9 @@ class Companions:
         rest = {name: value for name, value in said.items() if name not in _CHAT_SAMPLING}
         return msgspec.structs.replace(request, extras=request.extras | {_CHAT: rest})
 
-    def _in_range(self, request: Request) -> Request:
-        limits, asked = self.facts.temperature, request.temperature
-        if limits is None or asked is None:
-            return request
+    def _in_range(self, request: Request, limits: tuple[float, float]) -> Request:
+        asked = request.temperature
+        assert asked is not None
         legal = min(max(asked, limits[0]), limits[1])
         if legal == asked:
             return request
@@ -136,9 +157,8 @@ class Companions:
         self.controls["temperature"] = "adjusted"
         return msgspec.structs.replace(request, temperature=legal)
 
-    def _unforced(self, request: Request) -> Request:
-        choice = request.tool_choice
-        if choice is None or choice.mode != "any":
+    def _unforced(self, request: Request, choice: ToolChoice) -> Request:
+        if choice.mode != "any":
             return request
         message = f"{self.facts.id} refuses to be forced to call a tool here; the choice is left to it"
         self._note("tool_choice.degraded", message)
@@ -157,9 +177,12 @@ class Companions:
         return msgspec.structs.replace(request, system=(*request.system, *texts), turns=turns)
 
     def _closed(self, request: Request) -> Request:
-        if not request.turns or request.turns[-1].role != "assistant":
-            return request
         message = f"{self.facts.id} refuses to go on with words put in its mouth; it is asked to continue"
         self._note("prefill.closed", message)
         self.controls["prefill"] = "adjusted"
         return msgspec.structs.replace(request, turns=(*request.turns, Turn("user", (Text("Continue."),))))
+
+    def _streamed(self, request: Request) -> Request:
+        self._note("field.changed", f"{self.facts.id} answers only as a stream while it thinks")
+        self.controls["stream"] = "adjusted"
+        return msgspec.structs.replace(request, stream=True)

@@ -35,7 +35,7 @@ def explain(
 ) -> Explanation:
     """The body that a model would get, with everything that was changed on the way."""
     given = msgspec.structs.replace(request, model=target.model)
-    plan, request = resolve(intent, target.found, given, circumstances or Circumstances())
+    plan, request = resolve(intent, target.found, given, circumstances)
     provider = target.provider
     dialect = plan.dialect or (provider.routes[0].dialect if provider else "openai-chat")
     encoded = encode_for(provider, dialect, request, plan.facts)
@@ -58,7 +58,9 @@ def merged(body: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     result = dict(body)
     for key, value in patch.items():
         present = result.get(key)
-        if isinstance(present, dict) and isinstance(value, dict):
+        if present is None:
+            result[key] = value
+        elif isinstance(present, dict) and isinstance(value, dict):
             result[key] = merged(present, value)
         elif isinstance(present, list) and isinstance(value, list):
             result[key] = [*present, *(item for item in value if item not in present)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -36,6 +36,10 @@ class Circumstances(msgspec.Struct, frozen=True):
     dynamic_budget: bool = True
     """Smaller budgets for long conversations."""
 
+    @property
+    def asks_for_less(self) -> bool:
+        return self.dynamic_budget and (self.context_tokens or 0) > LONG_CONTEXT
+
 
 class _Decision:
     """A setting in the making: what it is, and what had to be said about it."""
@@ -53,8 +57,8 @@ class _Decision:
         self.outcome = "adjusted"
         self.note(code, message, **detail)
 
-    def setting(self, circumstances: Circumstances) -> Setting:
-        """What the model will be told."""
+    def setting(self, *, long: bool) -> Setting:
+        """What the model will be told; `long` where the conversation asks for a smaller budget."""
         facts, intent = self.facts, self.intent
         if not intent.says_anything:
             self.outcome = "implied"
@@ -68,7 +72,7 @@ class _Decision:
         if _wants_off(intent):
             return self._off()
         if facts.budget is not None and (intent.budget is not None or facts.mechanism in _BY_BUDGET):
-            return self._budget(circumstances)
+            return self._budget(long=long)
         if facts.mechanism == "toggle":
             return self._switch()
         return self._effort()
@@ -163,7 +167,7 @@ class _Decision:
         self.outcome = "implied"
         return Setting(on=True) if facts.shape in ("responses", "gemini") else Setting()
 
-    def _budget(self, circumstances: Circumstances) -> Setting:
+    def _budget(self, *, long: bool) -> Setting:
         facts, intent = self.facts, self.intent
         assert facts.budget is not None
         if intent.budget is not None:
@@ -175,9 +179,9 @@ class _Decision:
             return Setting()
         else:
             asked = budget_for(facts, intent.level or "auto")
-        return Setting(on=True, budget=self._legal(asked, circumstances))
+        return Setting(on=True, budget=self._legal(asked, long=long))
 
-    def _legal(self, asked: int, circumstances: Circumstances) -> int:
+    def _legal(self, asked: int, *, long: bool) -> int:
         facts = self.facts
         assert facts.budget is not None
         if asked < 0:
@@ -190,7 +194,6 @@ class _Decision:
                 f"{asked:,} became {legal:,}",
                 requested=asked,
             )
-        long = circumstances.dynamic_budget and (circumstances.context_tokens or 0) > LONG_CONTEXT
         if long and legal > LONG_CONTEXT_BUDGET:
             legal = max(LONG_CONTEXT_BUDGET, facts.budget.min)
             self.adjusted(
@@ -207,42 +210,71 @@ def _wants_off(intent: Intent) -> bool:
     return intent.level == "none" or intent.budget == 0 or intent.on is False
 
 
-_USUAL = Circumstances()
-
-
 def resolve(
-    intent: Intent, found: Found | None, request: Request, circumstances: Circumstances = _USUAL
+    intent: Intent, found: Found | None, request: Request, circumstances: Circumstances | None = None
 ) -> tuple[Plan, Request]:
     """The plan for a request, and the request without what the model would refuse beside it."""
     if found is None:
         return _unknown(intent, request), request
     facts = found.facts
-    by_hand = _set_by_hand(facts, request)
-    if by_hand:
-        return _hands_off(intent, facts, by_hand), request
-    request, foreign = without_foreign(request, facts)
+    foreign: tuple[Note, ...] = ()
+    if request.extras:
+        by_hand = _set_by_hand(facts, request)
+        if by_hand:
+            return _hands_off(intent, facts, by_hand), request
+        request, foreign = without_foreign(request, facts)
+    long = circumstances is not None and circumstances.asks_for_less
+    decide = _decided if intent.summary in _SUMMARIES else _decided.__wrapped__
+    plan = decide(found, intent, long)
+    companions = Companions(facts)
+    setting, request = companions.fit(plan.effective, request)
+    headers = _headers(facts, setting, request) if facts.betas else {}
+    if companions.notes or foreign or headers or setting is not plan.effective:
+        plan = _beside(plan, setting, companions, headers=headers, notes=foreign)
+    return plan, request
+
+
+_SUMMARIES = (None, "auto", "concise", "detailed")
+"""Whatever else a client may write for a kind of summary is not remembered."""
+
+
+@lru_cache(maxsize=1024)
+def _decided(found: Found, intent: Intent, long: bool) -> Plan:
+    """The plan for any request that has nothing beside its thinking which the model refuses."""
+    facts = found.facts
     decision = _Decision(facts, intent)
-    setting = decision.setting(circumstances)
+    setting = decision.setting(long=long)
     if found.by == "family":
         decision.note(
             "reasoning.unknown_model", f"no facts for {facts.id}; it is treated like its newest kin"
         )
-    companions = Companions(facts)
-    fitting, request = companions.fit(setting, request)
-    plan = Plan(
+    return Plan(
         provider=facts.provider,
         model=facts.id,
         dialect=facts.dialect,
         facts=facts,
         requested=intent,
-        effective=fitting,
-        outcome="adjusted" if fitting != setting else decision.outcome,
-        patch=native.write(fitting, facts, intent),
-        headers=_headers(facts, fitting, request),
-        controls=companions.controls,
-        notes=(*decision.notes, *companions.notes, *foreign),
+        effective=setting,
+        outcome=decision.outcome,
+        patch=native.write(setting, facts, intent),
+        notes=tuple(decision.notes),
     )
-    return plan, request
+
+
+def _beside(
+    plan: Plan, setting: Setting, companions: Companions, *, headers: dict[str, str], notes: tuple[Note, ...]
+) -> Plan:
+    """The plan for a request that had to be fitted to it, or it to the request."""
+    same = setting == plan.effective
+    return msgspec.structs.replace(
+        plan,
+        effective=setting,
+        outcome=plan.outcome if same else "adjusted",
+        patch=plan.patch if same else native.write(setting, companions.facts, plan.requested),
+        headers=headers,
+        controls=companions.controls,
+        notes=(*plan.notes, *companions.notes, *notes),
+    )
 
 
 def _unknown(intent: Intent, request: Request) -> Plan:

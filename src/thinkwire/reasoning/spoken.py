@@ -17,36 +17,46 @@ _Reader = Callable[[Fields], Fields]
 """Takes the controls out of native fields and gives what they say, as fields of Intent."""
 
 
+_SILENT = Intent()
+
+
 def read_intent(request: Request) -> tuple[Intent, Request]:
     """What a native request asks for, and the request without the words that asked."""
+    spoken = request.extras
+    for dialect in spoken:
+        if dialect in _LOOKED_FOR and not _LOOKED_FOR[dialect].isdisjoint(spoken[dialect]):
+            return _read(request)
+    return _SILENT, request
+
+
+def _read(request: Request) -> tuple[Intent, Request]:
+    """As `read_intent`, where something may be asked."""
     said: Fields = {}
     words: list[str] = []
     extras = dict(request.extras)
     for dialect, reader in _READERS.items():
-        if dialect not in extras or _LOOKED_FOR[dialect].isdisjoint(extras[dialect]):
+        if dialect not in extras:
             continue
-        fields = _copy(extras[dialect])
+        before, looked_for = extras[dialect], _LOOKED_FOR[dialect]
+        fields = {key: _copy(value) if key in looked_for else value for key, value in before.items()}
         said |= reader(fields)
-        words += _changed(extras[dialect], fields)
+        words += [key for key in before if key in looked_for and _changed(key, before, fields)]
         if fields:
             extras[dialect] = fields
         else:
             del extras[dialect]
     if not words:
-        return Intent(), request
+        return _SILENT, request
     return Intent(**said, said=", ".join(words)), msgspec.structs.replace(request, extras=extras)
 
 
-def _copy(fields: Fields) -> Fields:
-    return {key: _copy(value) if isinstance(value, dict) else value for key, value in fields.items()}
+def _copy(value: Any) -> Any:
+    """A control to take things out of, on all its levels."""
+    return {key: _copy(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
-def _changed(before: Fields, after: Fields) -> list[str]:
-    return [key for key in before if key not in after or before[key] != after[key]]
-
-
-def _take(fields: Fields, key: str) -> Any:
-    return fields.pop(key, None)
+def _changed(key: str, before: Fields, after: Fields) -> bool:
+    return key not in after or before[key] != after[key]
 
 
 def _take_inner(fields: Fields, key: str, *names: str) -> Fields:
@@ -135,35 +145,70 @@ def _gemini_config(config: Fields) -> Fields:
 def _chat(fields: Fields) -> Fields:
     """The most spoken wire: a request has one of these, and the later ones win where it has several."""
     said: Fields = {}
-    for name in ("chat_template_args", "chat_template_kwargs"):
-        for value in _take_inner(fields, name, *WORDS["chat_template_kwargs"]).values():
-            said |= _switch(value)
-    if _take(fields, "disable_reasoning") is True:
-        said["on"] = False
-    said |= _switch(_take(fields, "enable_thinking"))
-    for name in (
-        "thinking_budget",
-        "thinking_token_budget",
-        "reasoning_budget_tokens",
-        "thinking_budget_tokens",
-    ):
-        said |= _budget(_take(fields, name))
-    thinking = _take_inner(fields, "thinking", *WORDS["thinking"])
-    said |= _switch(thinking.get("type"), thinking.get("budget_tokens", thinking.get("token_budget")))
-    said |= _shown(thinking.get("display"), hidden="omitted")
-    said |= _effort(_take(fields, "think"))
-    said |= _openrouter(_take_inner(fields, "reasoning", *WORDS["reasoning"]))
-    said |= _shown(_take(fields, "include_reasoning"), hidden=False)
-    return said | _effort(_take(fields, "reasoning_effort"))
+    for name, read in _CHAT:
+        if name in fields:
+            said |= read(fields, name)
+    return said
 
 
-def _openrouter(reasoning: Fields) -> Fields:
+def _templated(fields: Fields, name: str) -> Fields:
+    said: Fields = {}
+    for value in _take_inner(fields, name, *WORDS["chat_template_kwargs"]).values():
+        said |= _switch(value)
+    return said
+
+
+def _disabled(fields: Fields, name: str) -> Fields:
+    return {"on": False} if fields.pop(name) is True else {}
+
+
+def _switched(fields: Fields, name: str) -> Fields:
+    return _switch(fields.pop(name))
+
+
+def _budgeted(fields: Fields, name: str) -> Fields:
+    return _budget(fields.pop(name))
+
+
+def _typed(fields: Fields, name: str) -> Fields:
+    thinking = _take_inner(fields, name, *WORDS["thinking"])
+    said = _switch(thinking.get("type"), thinking.get("budget_tokens", thinking.get("token_budget")))
+    return said | _shown(thinking.get("display"), hidden="omitted")
+
+
+def _included(fields: Fields, name: str) -> Fields:
+    return _shown(fields.pop(name), hidden=False)
+
+
+def _graded(fields: Fields, name: str) -> Fields:
+    return _effort(fields.pop(name))
+
+
+def _openrouter(fields: Fields, name: str) -> Fields:
+    reasoning = _take_inner(fields, name, *WORDS["reasoning"])
     said = _switch(reasoning.get("enabled")) | _budget(reasoning.get("max_tokens"))
     said |= _effort(reasoning.get("effort"))
     if isinstance(reasoning.get("summary"), str):
         said["summary"] = reasoning["summary"]
     return said | _shown(reasoning.get("exclude"), hidden=True)
 
+
+_CHAT: tuple[tuple[str, Callable[[Fields, str], Fields]], ...] = (
+    ("chat_template_args", _templated),
+    ("chat_template_kwargs", _templated),
+    ("disable_reasoning", _disabled),
+    ("enable_thinking", _switched),
+    ("thinking_budget", _budgeted),
+    ("thinking_token_budget", _budgeted),
+    ("reasoning_budget_tokens", _budgeted),
+    ("thinking_budget_tokens", _budgeted),
+    ("thinking", _typed),
+    ("think", _graded),
+    ("reasoning", _openrouter),
+    ("include_reasoning", _included),
+    ("reasoning_effort", _graded),
+)
+"""The controls of this wire, the weakest word first, and how each is taken out."""
 
 _READERS: dict[str, _Reader] = {
     "anthropic": _anthropic,
@@ -184,8 +229,9 @@ class _Blank(Fields):
         self.looked_for.add(key)
         return default
 
-    def pop(self, key: str, default: Any = None) -> Any:
-        return self.get(key, default)
+    def __contains__(self, key: object) -> bool:
+        self.looked_for.add(str(key))
+        return False
 
 
 def _looked_for(reader: _Reader) -> frozenset[str]:

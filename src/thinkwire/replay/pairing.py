@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from operator import attrgetter
+
 import msgspec
 
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
@@ -11,6 +15,14 @@ CHAT, NO_ID = "openai_chat", "_no_id"
 """Where the chat wire remembers that a call or a result came without an id."""
 
 NO_RESULT = "The call was interrupted; there is no result."
+
+
+_blocks = attrgetter("blocks")
+
+
+def blocks_of(turns: Iterable[Turn]) -> Iterator[Block]:
+    """All that is said, one after the other."""
+    return chain.from_iterable(map(_blocks, turns))
 
 
 def gathered(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
@@ -58,12 +70,15 @@ def paired(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
     waiting: dict[str, ToolCall] = {}
     for turn in turns:
         if turn.role == "user":
-            turn = _answering(turn, waiting, notes)
-            waiting = {}
+            if waiting or ToolResult in map(type, turn.blocks):
+                turn = _answering(turn, waiting, notes)
+                waiting = {}
         elif turn.role == "assistant":
             if waiting:
                 result.append(_closing(waiting, notes))
-            waiting = {call.id: call for call in turn.tool_calls}
+            waiting = (
+                {call.id: call for call in turn.tool_calls} if ToolCall in map(type, turn.blocks) else {}
+            )
         if turn.blocks:
             result.append(turn)
     if waiting:
@@ -104,7 +119,7 @@ def merged(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     result: list[Turn] = []
     for turn in turns:
         last = result[-1] if result else None
-        if last is None or turn.role == "system" or not _joins(last, turn):
+        if last is None or last.role != turn.role or turn.role == "system" or not _joins(last, turn):
             result.append(turn)
             continue
         blocks = last.blocks + turn.blocks
@@ -115,7 +130,7 @@ def merged(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _joins(first: Turn, second: Turn) -> bool:
-    return first.role == second.role and first.origin == second.origin and first.extras == second.extras
+    return first.origin == second.origin and first.extras == second.extras
 
 
 def is_nameless(block: Block) -> bool:
@@ -133,7 +148,7 @@ def named(block: Block) -> Block:
 
 def with_ids(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
     """Every call and result with its id."""
-    count = sum(is_nameless(block) for turn in turns for block in turn.blocks)
+    count = sum(map(is_nameless, blocks_of(turns)))
     if not count:
         return turns
     message = f"{count} calls and results that came without an id go with one"
@@ -143,6 +158,8 @@ def with_ids(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
 
 def without_empty(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
     """No empty text without a seal, and no turn in which nothing is left."""
+    if not any(map(_is_empty, blocks_of(turns))):
+        return turns
     result = []
     for index, turn in enumerate(turns):
         if not any(map(_is_empty, turn.blocks)):
@@ -160,7 +177,9 @@ def _is_empty(block: Block) -> bool:
 
 def without_broken(turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn, ...]:
     """An interrupted answer keeps its words; its half thought and half call are not sent."""
-    return tuple(_unbroken(turn, notes) for turn in turns)
+    if not any(map(_is_broken, blocks_of(turns))):
+        return turns
+    return tuple([_unbroken(turn, notes) for turn in turns])
 
 
 def _is_broken(block: Block) -> bool:

@@ -14,7 +14,15 @@ from thinkwire.notes import Note
 from thinkwire.replay.beginning import beginning_with_user, begins_refusably
 from thinkwire.replay.items import without_bad_item_ids
 from thinkwire.replay.origin import readable, same_service
-from thinkwire.replay.pairing import gathered, merged, paired, with_ids, without_broken, without_empty
+from thinkwire.replay.pairing import (
+    blocks_of,
+    gathered,
+    merged,
+    paired,
+    with_ids,
+    without_broken,
+    without_empty,
+)
 from thinkwire.replay.policy import (
     ReplaySettings,
     current_turn,
@@ -81,7 +89,7 @@ def _planned(turns: tuple[Turn, ...], destination: Destination, settings: Replay
     own = _by_origin(wanted, destination, settings, notes)
     if destination.dialect == "openai-chat":
         own = with_ids(own, notes)
-        if settings.format == "field":
+        if settings.format == "field" and any(map(_in_tags, blocks_of(own))):
             own = tuple(map(_in_field, own))
     elif destination.dialect == "openai-responses":
         own = _with_own_ids(unbroken, own, destination, notes)
@@ -212,15 +220,16 @@ def _with_own_ids(
 
 def _without_orphaned_ids(before: Turn, after: Turn) -> Turn:
     """Items lose their ids together with the thinking they came from; the vendor checks that pairing."""
-    if sum(map(_is_thought, before.blocks)) == sum(map(_is_thought, after.blocks)):
+    if before is after or sum(map(_is_thought, before.blocks)) == sum(map(_is_thought, after.blocks)):
         return after
     return msgspec.structs.replace(after, blocks=tuple(map(_without_id, after.blocks)))
 
 
 def _with_paired_ids(turn: Turn) -> Turn:
     """Items keep their ids only if the words among them kept theirs, which a foreign wire cannot carry."""
-    strangers = any(isinstance(block, Text) and block.text and not _has_id(block) for block in turn.blocks)
-    if turn.role != "assistant" or not strangers or not any(map(_is_thought, turn.blocks)):
+    if turn.role != "assistant" or not any(map(_is_thought, turn.blocks)):
+        return turn
+    if not any(isinstance(block, Text) and block.text and not _has_id(block) for block in turn.blocks):
         return turn
     return msgspec.structs.replace(turn, blocks=tuple(map(_without_id, turn.blocks)))
 

@@ -11,7 +11,7 @@ from thinkwire.dialects.openai_chat.decoder import WholeDecoder
 from thinkwire.dialects.openai_chat.plain import read_plain
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.events import collect
-from thinkwire.messages import Text, Thinking
+from thinkwire.messages import Text, Thinking, ToolCall
 
 WORDS = st.sampled_from(
     ["Yes.", " Yes.", "", "  ", "<think>hm</think>Yes.", "<p>", "[1]", "</think>no", "ä\n"]
@@ -25,6 +25,11 @@ def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=fields)
 
 
+def one(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with one of the fields."""
+    return st.one_of([st.fixed_dictionaries({name: values}) for name, values in fields.items()])
+
+
 USAGE = some(
     prompt_tokens=COUNT,
     completion_tokens=COUNT,
@@ -34,20 +39,43 @@ USAGE = some(
     prompt_tokens_details=some(cached_tokens=COUNT, audio_tokens=COUNT),
     completion_tokens_details=some(reasoning_tokens=COUNT, audio_tokens=COUNT),
 )
+USUAL_CALL: dict[str, Any] = {
+    "index": 0,
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "f", "arguments": '{"a": 1}'},
+}
+CALL = st.just(USUAL_CALL) | one(
+    index=st.sampled_from([1, None, "1"]),
+    id=st.sampled_from(["call_2", " ", "", None, 7]),
+    type=st.sampled_from(["custom", None]),
+    function=some(
+        name=st.sampled_from(["f", "g", " ", None]),
+        arguments=st.sampled_from(["{}", "{", "", None, {"a": 1}]),
+        strict=ODD,
+    ),
+    extra_content=ODD,
+    custom=st.just({"name": "h", "input": "x"}),
+).map(lambda odd: USUAL_CALL | odd)
 MESSAGE = some(
     role=st.just("assistant"),
     content=WORDS | ODD,
     refusal=st.sampled_from([None, "", "no"]),
     reasoning_content=WORDS | ODD,
     reasoning=WORDS | st.none(),
-    tool_calls=st.sampled_from([None, []]),
+    tool_calls=st.none() | st.lists(CALL, max_size=3),
     annotations=ODD,
+    logprobs=ODD,
+    function_call=st.sampled_from([None, {"name": "f", "arguments": "{}"}]),
+    reasoning_details=st.sampled_from([None, [{"type": "reasoning.text", "text": "Hm."}]]),
 )
 CHOICE = some(
     index=st.sampled_from([None, 0, 1, "0"]),
     message=MESSAGE,
     finish_reason=st.sampled_from([None, "stop", "STOP", "end_turn", "length", "refusal", "tool_calls", 7]),
     logprobs=ODD,
+    stop_reason=ODD,
+    delta=st.sampled_from([None, {"content": "No."}]),
     usage=USAGE,
 )
 BODY = some(
@@ -107,6 +135,15 @@ def test_near_the_usual_answer_too(body: dict[str, Any], message: dict[str, Any]
     check(changed({}, message), quirks)
 
 
+@given(st.lists(CALL, min_size=1, max_size=3), MESSAGE, one(stop_reason=ODD, finish_reason=ODD), QUIRKS)
+def test_and_near_the_usual_calls(
+    calls: list[dict[str, Any]], message: dict[str, Any], choice: dict[str, Any], quirks: Quirks
+) -> None:
+    asked = changed({}, {"tool_calls": calls})
+    check(asked | {"choices": [asked["choices"][0] | choice]}, quirks)
+    check(changed({}, message | {"tool_calls": calls}), quirks)
+
+
 def test_the_usual_answer_is_plain() -> None:
     answer = read_plain(SAID, USUAL)
     assert answer is not None
@@ -120,8 +157,35 @@ def test_thinking_in_a_field_is_plain() -> None:
     assert answer.turn.blocks == (Thinking("Hm.", field="reasoning_content"), Text("Yes."))
 
 
-def test_tags_calls_and_errors_are_for_the_decoder() -> None:
-    odd: list[dict[str, Any]] = [{"content": "<think>hm</think>Yes."}, {"tool_calls": []}, {"content": None}]
+def test_calls_are_plain_with_and_without_words() -> None:
+    function = {"name": "f", "arguments": '{"a": 1}'}
+    calls = [{"index": at, "id": f"call_{at}", "type": "function", "function": function} for at in range(2)]
+    called = (ToolCall("call_0", "f", '{"a": 1}'), ToolCall("call_1", "f", '{"a": 1}'))
+    spoken = read_plain(changed({}, {"tool_calls": calls, "reasoning": "Hm."}), USUAL)
+    silent = read_plain(changed({}, {"tool_calls": calls, "content": None}), USUAL)
+    assert spoken is not None
+    assert spoken.turn.blocks == (Thinking("Hm.", field="reasoning"), Text("Yes."), *called)
+    assert spoken.finish == "tool_calls"
+    assert silent is not None
+    assert silent.turn.blocks == called
+
+
+def test_fields_that_nobody_reads_are_kept_where_they_stood() -> None:
+    body = changed({}, {"annotations": []})
+    body["choices"] = [body["choices"][0] | {"stop_reason": None}]
+    answer = read_plain(body, USUAL)
+    assert answer is not None
+    assert answer.turn.extras == {"openai_chat": {"annotations": []}}
+    assert answer.extras["openai_chat"]["_choice"] == {"stop_reason": None}
+
+
+def test_tags_odd_calls_and_errors_are_for_the_decoder() -> None:
+    nameless = {"id": "call_1", "type": "function", "function": {"arguments": "{}"}}
+    odd: list[dict[str, Any]] = [
+        {"content": "<think>hm</think>Yes."},
+        {"tool_calls": [nameless]},
+        {"content": None},
+    ]
     for message in odd:
         assert read_plain(changed({}, message), USUAL) is None
     assert read_plain(changed({"error": {"message": "no"}}, {}), USUAL) is None

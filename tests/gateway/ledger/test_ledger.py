@@ -12,7 +12,7 @@ import pytest
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.ledger import Ledger, open_ledger
 from thinkwire.gateway.ledger import ledger as logic
-from thinkwire.gateway.ledger.matching import prefixes_of
+from thinkwire.gateway.ledger.matching import prefix_of, prefixes_of
 from thinkwire.messages import Block, Opaque, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Request
 
@@ -321,3 +321,4 @@ def test_prefixes_are_one_for_each_place_and_thinking_is_no_part_of_them() -> No
     whole, bare = Request(turns=(ASKED, LOOKED, RESULT)), dropped(ASKED, LOOKED, RESULT)
     assert list(prefixes_of(whole)) == list(prefixes_of(bare))
     assert len(set(prefixes_of(whole))) == 4
+    assert [*prefixes_of(whole)][-1] == prefix_of(whole)

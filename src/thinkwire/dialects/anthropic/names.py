@@ -16,6 +16,8 @@ _NOTHING: tuple[object, ...] = (None, [])
 
 def kept(native: JsonObject, known: frozenset[str]) -> Extras:
     """The fields that nobody has read, as extras. Where the vendor means nothing by null, nothing is kept."""
+    if known.issuperset(native):
+        return {}
     fields = {
         key: value
         for key, value in native.items()

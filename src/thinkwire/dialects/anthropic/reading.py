@@ -38,6 +38,7 @@ _MISSPELT_THINKING = frozenset({"type", "text", "signature"})
 _REDACTED = frozenset({"type", "data"})
 _TOOL_USE = frozenset({"type", "id", "name", "input"})
 _TOOL_RESULT = frozenset({"type", "tool_use_id", "content", "is_error"})
+_SAID_RESULT = _TOOL_RESULT - {"is_error"}
 _IMAGE = frozenset({"type", "source"})
 _DOCUMENT = frozenset({"type", "source", "title"})
 _SOURCE = frozenset({"type", "media_type", "data", "url", "file_id"})
@@ -49,7 +50,7 @@ def read_content(content: Any, path: Path, *, media: bool) -> tuple[Block, ...]:
         return (Text(content),)
     if type(content) is not list:
         raise bad(path, "a string or an array", content)
-    return tuple(_block(block, at, media=media) for block, at in objects(content, path))
+    return tuple([_block(block, at, media=media) for block, at in objects(content, path)])
 
 
 def read_text(block: JsonObject, path: Path) -> Text:
@@ -106,7 +107,7 @@ def _redacted(data: str, extras: Extras) -> Thinking:
 
 def _tool_result(block: JsonObject, path: Path) -> ToolResult:
     failed = opt_bool(block, "is_error", path)
-    known = _TOOL_RESULT if failed is not False else _TOOL_RESULT - {"is_error"}
+    known = _TOOL_RESULT if failed is not False else _SAID_RESULT
     return ToolResult(
         call_id=want_str(block, "tool_use_id", path),
         content=_result_content(block.get("content"), (*path, "content")),
@@ -122,7 +123,7 @@ def _result_content(content: Any, path: Path) -> tuple[ResultContent, ...]:
         return (Text(content),)
     if type(content) is not list:
         raise bad(path, "a string or an array", content)
-    return tuple(_result_block(block, at) for block, at in objects(content, path))
+    return tuple([_result_block(block, at) for block, at in objects(content, path)])
 
 
 def _result_block(block: JsonObject, path: Path) -> ResultContent:

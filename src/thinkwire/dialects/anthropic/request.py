@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from thinkwire.dialects.anthropic.names import NAME
 from thinkwire.dialects.anthropic.reading import read_content, read_text
 from thinkwire.dialects.anthropic.tools import read_choice, read_tools, write_choice, write_tools
-from thinkwire.dialects.anthropic.writing import RequestWriter, shortest
+from thinkwire.dialects.anthropic.writing import RequestWriter
 from thinkwire.dialects.base import Encoded
 from thinkwire.dialects.common import as_extras, foreign_fields, own
 from thinkwire.errors import MalformedInput
@@ -35,35 +36,22 @@ from thinkwire.messages import Role, Text, Turn
 from thinkwire.notes import Note
 from thinkwire.request import OutputFormat, Request
 
-_READ = frozenset(
-    {
-        "model",
-        "messages",
-        "system",
-        "tools",
-        "tool_choice",
-        "max_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop_sequences",
-        "stream",
-        "output_config",
-        "output_format",
-    }
+_SIMPLE: tuple[tuple[str, Callable[[JsonObject, str, Path], Any]], ...] = (
+    ("max_tokens", opt_int),
+    ("temperature", opt_number),
+    ("top_p", opt_number),
+    ("top_k", opt_int),
+    ("stream", opt_bool),
 )
-_SIMPLE: dict[str, Callable[[JsonObject, str, Path], Any]] = {
-    "max_tokens": opt_int,
-    "temperature": opt_number,
-    "top_p": opt_number,
-    "top_k": opt_int,
-    "stream": opt_bool,
-}
 """Fields that are called the same in a neutral request, and how each is read."""
+_PLAIN = frozenset({"model", "messages", "system", "tools", "stop_sequences", *dict(_SIMPLE)})
+_READ = _PLAIN | {"tool_choice", "output_config", "output_format"}
 _MESSAGE = frozenset({"role", "content"})
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _FORMAT = frozenset({"type", "schema"})
+_SAMPLING = ("temperature", "top_p", "top_k")
 _UNKNOWN_HERE = ("seed", "presence_penalty", "frequency_penalty")
+_sampling, _unknown_here, _UNSAID = attrgetter(*_SAMPLING), attrgetter(*_UNKNOWN_HERE), (None, None, None)
 
 
 def decode_request(body: JsonObject) -> Request:
@@ -71,30 +59,38 @@ def decode_request(body: JsonObject) -> Request:
         raise MalformedInput(f"expected an object, got {kind(body)}")
     if "messages" not in body:
         raise MalformedInput("required field is missing", path="messages")
+    said: JsonObject = {}
+    extras: JsonObject = {}
+    if not _PLAIN.issuperset(body):
+        _read_beside(body, said, extras)
+    model = opt_str(body, "model", ()) or ""
+    turns = tuple([_turn(message, at) for at, message in enumerate(opt_list(body, "messages", ()))])
+    if "system" in body:
+        said["system"] = _read_system(body["system"])
+    if "tools" in body:
+        said["tools"] = read_tools(opt_list(body, "tools", ()))
+    if "stop_sequences" in body:
+        said["stop"] = opt_strings(body, "stop_sequences", ())
+    for name, read in _SIMPLE:
+        if name in body:
+            said[name] = read(body, name, ())
+    return Request(model, turns, extras=as_extras(NAME, extras), **said)
+
+
+def _read_beside(body: JsonObject, said: JsonObject, extras: JsonObject) -> None:
+    """What few requests have: a choice among the tools, a form for the output, fields that nobody reads."""
     choice, parallel, choice_rest = read_choice(opt_object(body, "tool_choice", ()))
     output, output_rest = _read_output(body)
-    extras = leftover(body, _READ)
-    if output_rest:
-        extras |= output_rest
+    said |= {"tool_choice": choice, "parallel_tool_calls": parallel, "output": output}
+    extras |= leftover(body, _READ) | output_rest
     if choice_rest:
         extras["tool_choice"] = choice_rest
-    return Request(
-        model=opt_str(body, "model", ()) or "",
-        turns=tuple(
-            [_turn(message, at) for message, at in objects(opt_list(body, "messages", ()), ("messages",))]
-        ),
-        system=_read_system(body.get("system")),
-        tools=read_tools(opt_list(body, "tools", ())),
-        tool_choice=choice,
-        parallel_tool_calls=parallel,
-        stop=opt_strings(body, "stop_sequences", ()),
-        output=output,
-        extras=as_extras(NAME, extras),
-        **{name: read(body, name, ()) for name, read in _SIMPLE.items() if name in body},
-    )
 
 
-def _turn(message: JsonObject, path: Path) -> Turn:
+def _turn(message: Any, index: int) -> Turn:
+    path = ("messages", index)
+    if type(message) is not dict:
+        raise bad(path, "an object", message)
     name = want_str(message, "role", path)
     role = _ROLES.get(name)
     if role is None:
@@ -103,11 +99,10 @@ def _turn(message: JsonObject, path: Path) -> Turn:
         )
     if "content" not in message:
         raise MalformedInput("required field is missing", path=render((*path, "content")))
-    return Turn(
-        role,
-        read_content(message["content"], (*path, "content"), media=role != "assistant"),
-        extras=as_extras(NAME, leftover(message, _MESSAGE)),
-    )
+    blocks = read_content(message["content"], (*path, "content"), media=role != "assistant")
+    if len(message) == 2:
+        return Turn(role, blocks)
+    return Turn(role, blocks, extras=as_extras(NAME, leftover(message, _MESSAGE)))
 
 
 def _read_system(system: Any) -> tuple[Text, ...]:
@@ -158,46 +153,45 @@ def encode_request(request: Request, *, unsigned_thinking: bool = False) -> Enco
     """
     writer = RequestWriter(unsigned_thinking=unsigned_thinking)
     notes = writer.notes
-    extras = dict(own(request.extras, NAME))
-    body: JsonObject = {}
-    _put(body, model=request.model or None, max_tokens=request.max_tokens)
-    if request.system and (system := writer.blocks(request.system, ("system",), "system")):
-        body["system"] = shortest(system)
+    extras: JsonObject = dict(own(request.extras, NAME)) if request.extras else {}
+    body: JsonObject = {"model": request.model} if request.model else {}
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.system and (system := writer.content(request.system, ("system",), "system")):
+        body["system"] = system
     body["messages"] = _messages(request.turns, writer)
-    if tools := write_tools(request, notes):
-        body["tools"] = tools
-    choice = write_choice(request, notes, tools=bool(tools))
-    choice_rest = extras.pop("tool_choice", None)
-    if isinstance(choice_rest, dict):
-        choice = {**(choice or {}), **choice_rest}
-    _put(
-        body,
-        tool_choice=choice,
-        temperature=request.temperature,
-        top_p=request.top_p,
-        top_k=request.top_k,
-        stop_sequences=list(request.stop) or None,
-        stream=request.stream,
-    )
+    if request.tools or request.tool_choice is not None or request.parallel_tool_calls is not None:
+        _write_tools(request, body, notes)
+    if "tool_choice" in extras and isinstance(choice_rest := extras.pop("tool_choice"), dict):
+        body["tool_choice"] = {**body.get("tool_choice", {}), **choice_rest}
+    if (said := _sampling(request)) != _UNSAID:
+        body |= {name: value for name, value in zip(_SAMPLING, said, strict=True) if value is not None}
+    if request.stop:
+        body["stop_sequences"] = list(request.stop)
+    if request.stream is not None:
+        body["stream"] = request.stream
     if request.output is not None:
         _write_output(request.output, body, extras, notes)
     notes += _unsaid(request)
     return Encoded({**body, **extras}, tuple(notes))
 
 
-def _put(body: JsonObject, **fields: Any) -> None:
-    for name, value in fields.items():
-        if value is not None:
-            body[name] = value
+def _write_tools(request: Request, body: JsonObject, notes: list[Note]) -> None:
+    tools = write_tools(request, notes)
+    if tools:
+        body["tools"] = tools
+    choice = write_choice(request, notes, tools=bool(tools))
+    if choice is not None:
+        body["tool_choice"] = choice
 
 
 def _messages(turns: tuple[Turn, ...], writer: RequestWriter) -> list[JsonObject]:
     messages: list[JsonObject] = []
     for index, turn in enumerate(turns):
-        blocks = writer.blocks(turn.blocks, ("turns", index, "blocks"), turn.role)
-        extras = own(turn.extras, NAME)
-        if blocks or (turn.role == "system" and extras):
-            messages.append({"role": turn.role, "content": shortest(blocks) if blocks else [], **extras})
+        content = writer.content(turn.blocks, ("turns", index, "blocks"), turn.role)
+        extras = own(turn.extras, NAME) if turn.extras else {}
+        if content or (turn.role == "system" and extras):
+            messages.append({"role": turn.role, "content": content, **extras})
         elif not turn.blocks:
             note = Note("block.dropped", f"an empty {turn.role} turn cannot be sent", path=f"turns[{index}]")
             writer.notes.append(note)
@@ -227,8 +221,8 @@ def _write_output(output: OutputFormat, body: JsonObject, extras: JsonObject, no
 def _unsaid(request: Request) -> list[Note]:
     """What this wire has no field for."""
     notes = foreign_fields(request, NAME)
-    fields = [name for name in _UNKNOWN_HERE if getattr(request, name) is not None]
-    if fields:
+    if _unknown_here(request) != _UNSAID:
+        fields = [name for name in _UNKNOWN_HERE if getattr(request, name) is not None]
         message = f"{', '.join(fields)}: {NAME} has no such field"
         notes.append(Note("field.dropped", message, detail={"fields": fields}))
     return notes

@@ -10,7 +10,7 @@ from thinkwire.dialects.anthropic.reading import read_answer_block
 from thinkwire.dialects.anthropic.usage import read_usage, write_usage
 from thinkwire.dialects.anthropic.writing import answer_block
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import as_extras, made_up_id, own
+from thinkwire.dialects.common import as_extras, made_up_id
 from thinkwire.dialects.failures import failure_from
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
@@ -50,25 +50,22 @@ def decode_response(body: JsonObject) -> Answer:
     if body.get("type") != "message" and not _MARKS & body.keys():
         raise MalformedInput("this is not a message")
     notes: list[Note] = []
-    blocks = _read_blocks(body, notes)
+    response_id, model = read_origin(body)
+    known = response_id is not None or model is not None
+    blocks = _read_blocks(body.get("content"), response_id, notes)
     calls = ToolCall in map(type, blocks)
     finish, reason = read_finish(body.get("stop_reason"), calls, notes)
     usage, odd = read_usage(body.get("usage"))
-    response_id, model = read_origin(body)
-    known = response_id is not None or model is not None
     return Answer(
-        turn=Turn(
-            "assistant", blocks, origin=Origin(model=model, response_id=response_id) if known else None
-        ),
-        finish=finish,
-        usage=usage,
-        notes=(*notes, *odd),
+        Turn("assistant", blocks, Origin(None, None, model, response_id) if known else None),
+        finish,
+        usage,
+        (*notes, *odd),
         extras=as_extras(NAME, answer_extras(body, _MESSAGE) | reason),
     )
 
 
-def _read_blocks(body: JsonObject, notes: list[Note]) -> tuple[Block, ...]:
-    content = body.get("content")
+def _read_blocks(content: Any, response_id: str | None, notes: list[Note]) -> tuple[Block, ...]:
     if type(content) is str:
         return (Text(content),) if content else ()
     if content is not None and type(content) is not list:
@@ -78,7 +75,7 @@ def _read_blocks(body: JsonObject, notes: list[Note]) -> tuple[Block, ...]:
         if type(native) is not dict:
             notes.append(Note("block.dropped", f"{kind(native)} is not a block", path=f"content[{index}]"))
             continue
-        block, note = read_answer_block(native, (read_origin(body)[0], len(blocks)))
+        block, note = read_answer_block(native, (response_id, len(blocks)))
         blocks.append(block)
         if note is not None:
             notes.append(note)
@@ -117,10 +114,11 @@ def read_finish(native: Any, calls: bool, notes: list[Note]) -> tuple[FinishReas
 def write_finish(finish: FinishReason | None, notes: list[Note]) -> str | None:
     if finish is None:
         return None
-    if finish not in _NATIVE:
-        message = f"there is no stop reason for {finish!r} here; end_turn was written"
-        notes.append(Note("field.changed", message, path="stop_reason", detail={"finish": finish}))
-    return _NATIVE.get(finish, "end_turn")
+    if finish in _NATIVE:
+        return _NATIVE[finish]
+    message = f"there is no stop reason for {finish!r} here; end_turn was written"
+    notes.append(Note("field.changed", message, path="stop_reason", detail={"finish": finish}))
+    return "end_turn"
 
 
 def encode_response(answer: Answer) -> Encoded:
@@ -130,12 +128,13 @@ def encode_response(answer: Answer) -> Encoded:
         if answer.turn.blocks:
             notes.append(Note("block.dropped", "an error has no room for what had arrived before it"))
         return Encoded(encode_error(answer.failure)[1], tuple(notes))
-    written = [
-        answer_block(block, notes, ("blocks", index)) for index, block in enumerate(answer.turn.blocks)
-    ]
-    content = [block for block in written if block is not None]
+    content: list[JsonObject] = []
+    for index, block in enumerate(answer.turn.blocks):
+        written = answer_block(block, notes, ("blocks", index))
+        if written is not None:
+            content.append(written)
     origin = answer.turn.origin or Origin()
-    extras = own(answer.extras, NAME)
+    extras = answer.extras.get(NAME) or {}
     body: JsonObject = {
         "id": origin.response_id or message_id(origin.model, dump_text(content)),
         "type": "message",

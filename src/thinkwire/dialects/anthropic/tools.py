@@ -18,18 +18,18 @@ _CHOICE = frozenset({"type", "disable_parallel_tool_use"})
 
 
 def read_tools(tools: list[Any]) -> tuple[Tool | Opaque, ...]:
-    return tuple(_tool(tool, at) for tool, at in objects(tools, ("tools",)))
+    return tuple([_tool(tool, at) for tool, at in objects(tools, ("tools",))])
 
 
 def _tool(tool: JsonObject, path: Path) -> Tool | Opaque:
-    if opt_str(tool, "type", path) not in (None, "custom"):
+    if "type" in tool and opt_str(tool, "type", path) not in (None, "custom"):
         return Opaque(NAME, tool)
     return Tool(
-        name=want_str(tool, "name", path),
-        description=opt_str(tool, "description", path),
-        schema=opt_object(tool, "input_schema", path),
-        strict=opt_bool(tool, "strict", path),
-        extras=kept(tool, _TOOL),
+        want_str(tool, "name", path),
+        opt_str(tool, "description", path),
+        opt_object(tool, "input_schema", path),
+        opt_bool(tool, "strict", path) if "strict" in tool else None,
+        kept(tool, _TOOL),
     )
 
 
@@ -90,7 +90,7 @@ def _write_tool(tool: Tool, notes: list[Note]) -> JsonObject:
     native["input_schema"] = _object_schema(tool, notes)
     if tool.strict is not None:
         native["strict"] = tool.strict
-    return {**native, **own(tool.extras, NAME)}
+    return native | own(tool.extras, NAME) if tool.extras else native
 
 
 def _object_schema(tool: Tool, notes: list[Note]) -> JsonObject:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thinkwire.dialects.anthropic.names import NAME
-from thinkwire.dialects.common import as_extras, own
-from thinkwire.jsonvalue import JsonObject, kind, leftover
+from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure
 
@@ -33,52 +32,46 @@ def read_usage(usage: Any) -> tuple[Usage | None, tuple[Note, ...]]:
         if other := leftover(details, _DETAILS):
             rest["output_tokens_details"] = other
     return measure(
-        as_extras(NAME, rest),
-        input_uncached=_plain(usage.get("input_tokens")),
-        cache_read=_plain(usage.get("cache_read_input_tokens")),
-        cache_write=_plain(usage.get("cache_creation_input_tokens")),
-        output_total=_plain(usage.get("output_tokens")),
-        output_reasoning=_plain(thinking),
+        {NAME: rest} if rest else None,
+        input_uncached=usage.get("input_tokens"),
+        cache_read=usage.get("cache_read_input_tokens"),
+        cache_write=usage.get("cache_creation_input_tokens"),
+        output_total=usage.get("output_tokens"),
+        output_reasoning=thinking,
     )
-
-
-def _plain(value: Any) -> Any:
-    return kind(value) if isinstance(value, (dict, list)) else value
 
 
 def write_usage(usage: Usage | None, notes: list[Note]) -> JsonObject:
     """The wire wants both numbers. One that nobody knows is written as 0, and said."""
     usage = usage or Usage()
-    uncached, output = _uncached(usage), _output(usage)
-    unknown = [
-        name for name, count in (("input_tokens", uncached), ("output_tokens", output)) if count is None
-    ]
-    if unknown:
-        message = f"{' and '.join(unknown)} unknown; the wire wants a number, so 0 was written"
-        notes.append(Note("field.changed", message, path="usage", detail={"fields": unknown}))
+    uncached, output = usage.input_uncached, usage.output_total
+    if uncached is None and usage.input_total is not None:
+        uncached = max(usage.input_total - (usage.cache_read or 0) - (usage.cache_write or 0), 0)
+    if output is None and usage.output_visible is not None:
+        output = usage.output_visible + (usage.output_reasoning or 0)
+    if uncached is None or output is None:
+        _note_unknown(uncached, output, notes)
     native: JsonObject = {"input_tokens": uncached or 0}
     if usage.cache_write is not None:
         native["cache_creation_input_tokens"] = usage.cache_write
     if usage.cache_read is not None:
         native["cache_read_input_tokens"] = usage.cache_read
     native["output_tokens"] = output or 0
-    extras = dict(own(usage.extras, NAME))
-    details = extras.pop("output_tokens_details", None)
-    details = dict(details) if isinstance(details, dict) else {}
+    extras = usage.extras.get(NAME)
+    details: JsonObject = {}
+    if extras and "output_tokens_details" in extras:
+        extras = dict(extras)
+        held = extras.pop("output_tokens_details")
+        details = dict(held) if isinstance(held, dict) else {}
     if usage.output_reasoning is not None:
         details["thinking_tokens"] = usage.output_reasoning
     if details:
         native["output_tokens_details"] = details
-    return {**native, **extras}
+    return native | extras if extras else native
 
 
-def _uncached(usage: Usage) -> int | None:
-    if usage.input_uncached is not None or usage.input_total is None:
-        return usage.input_uncached
-    return max(usage.input_total - (usage.cache_read or 0) - (usage.cache_write or 0), 0)
-
-
-def _output(usage: Usage) -> int | None:
-    if usage.output_total is not None or usage.output_visible is None:
-        return usage.output_total
-    return usage.output_visible + (usage.output_reasoning or 0)
+def _note_unknown(uncached: int | None, output: int | None, notes: list[Note]) -> None:
+    counts = (("input_tokens", uncached), ("output_tokens", output))
+    unknown = [name for name, count in counts if count is None]
+    message = f"{' and '.join(unknown)} unknown; the wire wants a number, so 0 was written"
+    notes.append(Note("field.changed", message, path="usage", detail={"fields": unknown}))

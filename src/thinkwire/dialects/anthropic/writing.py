@@ -8,7 +8,14 @@ from collections.abc import Sequence
 import msgspec
 
 from thinkwire.dialects.anthropic.names import NAME, REDACTED, SIGNATURE
-from thinkwire.dialects.common import arguments_object, dropped_opaque, made_up_id, own, split_data_url
+from thinkwire.dialects.common import (
+    arguments_object,
+    dropped_opaque,
+    made_up_id,
+    own,
+    plain_words,
+    split_data_url,
+)
 from thinkwire.jsonvalue import JsonObject, Path, render
 from thinkwire.messages import (
     Block,
@@ -25,6 +32,7 @@ from thinkwire.messages import (
 from thinkwire.notes import Note
 
 _PLAIN = frozenset({"type", "text"})
+_EMPTY = (Text(),)
 _GOOD_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
@@ -36,9 +44,16 @@ class RequestWriter:
         self._unsigned_thinking = unsigned_thinking
         self._ids: dict[str, str] = {}
 
-    def blocks(self, blocks: Sequence[Block], path: Path, role: Role) -> list[JsonObject]:
-        native = [self._block(block, (*path, index), role) for index, block in enumerate(blocks)]
-        return [block for block in native if block is not None]
+    def content(self, blocks: Sequence[Block], path: Path, role: Role) -> str | list[JsonObject]:
+        """Blocks in their shortest form; empty if nothing of them can be sent."""
+        if words := plain_words(blocks, NAME):
+            return words
+        native: list[JsonObject] = []
+        for index, block in enumerate(blocks):
+            written = self._block(block, (*path, index), role)
+            if written is not None:
+                native.append(written)
+        return shortest(native)
 
     def _block(self, block: Block, path: Path, role: Role) -> JsonObject | None:
         match block:
@@ -85,11 +100,14 @@ class RequestWriter:
 
     def _tool_result(self, block: ToolResult, path: Path) -> JsonObject:
         native: JsonObject = {"type": "tool_result", "tool_use_id": self._id(block.call_id, path)}
-        if block.content == (Text(),):
+        if block.content == _EMPTY:
             native["content"] = ""
+        elif words := plain_words(block.content, NAME):
+            native["content"] = words
         elif content := self._result_content(block.content, (*path, "content")):
             native["content"] = shortest(content)
-        native.update(own(block.extras, NAME))
+        if block.extras:
+            native.update(own(block.extras, NAME))
         if block.failed:
             native["is_error"] = True
         return native
@@ -137,14 +155,18 @@ def answer_block(block: Block, notes: list[Note], path: Path) -> JsonObject | No
     """A block of an answer as our client reads it."""
     match block:
         case Text():
-            if drop_seal(block, notes, path) and not block.text:
-                return None
-            note_refusal(block, notes, path)
+            if block.seal is not None:
+                drop_seal(block, notes, path)
+                if not block.text:
+                    return None
+            if block.refusal:
+                note_refusal(block, notes, path)
             return text_block(block)
         case Thinking():
             return _answer_thinking(block, notes, path)
         case ToolCall():
-            drop_seal(block, notes, path)
+            if block.seal is not None:
+                drop_seal(block, notes, path)
             return tool_use(block, block.id, notes, path)
         case Opaque():
             return opaque(block, notes, path)
@@ -171,13 +193,8 @@ def tool_use(call: ToolCall, call_id: str, notes: list[Note], path: Path) -> Jso
     arguments, note = arguments_object(call.arguments)
     if note is not None:
         notes.append(msgspec.structs.replace(note, path=render(path)))
-    return {
-        "type": "tool_use",
-        "id": call_id,
-        "name": call.name,
-        "input": arguments,
-        **own(call.extras, NAME),
-    }
+    native = {"type": "tool_use", "id": call_id, "name": call.name, "input": arguments}
+    return native | own(call.extras, NAME) if call.extras else native
 
 
 def opaque(block: Opaque, notes: list[Note], path: Path) -> JsonObject | None:

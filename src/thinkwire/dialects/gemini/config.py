@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from thinkwire.dialects.common import as_extras, own
@@ -58,6 +59,8 @@ _NUMBERS = {
     "frequencyPenalty": "frequency_penalty",
 }
 _COUNTS = {"maxOutputTokens": "max_tokens", "topK": "top_k", "seed": "seed"}
+_NAMES = (*_COUNTS, *_NUMBERS)
+_said, _UNSAID = attrgetter(*_COUNTS.values(), *_NUMBERS.values()), (None,) * len(_NAMES)
 _SHARED = frozenset((*_NUMBERS, *_COUNTS, "stopSequences"))
 _OUTPUT = frozenset(("responseMimeType", "responseSchema", "responseJsonSchema"))
 
@@ -88,14 +91,13 @@ def _read_output(config: JsonObject, path: Path) -> OutputFormat:
 
 def write_config(request: Request, held: JsonObject) -> JsonObject:
     config: JsonObject = {}
-    for name, field in (_COUNTS | _NUMBERS).items():
-        if (value := getattr(request, field)) is not None:
-            config[name] = value
+    if (said := _said(request)) != _UNSAID:
+        config = {name: value for name, value in zip(_NAMES, said, strict=True) if value is not None}
     if request.stop:
         config["stopSequences"] = list(request.stop)
     if request.output is not None:
         config |= _write_output(request.output)
-    return {**held, **config}
+    return {**held, **config} if held else config
 
 
 def _write_output(output: OutputFormat) -> JsonObject:

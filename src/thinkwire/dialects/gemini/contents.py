@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from thinkwire.dialects.common import as_extras, made_up_id, own
+from thinkwire.dialects.common import as_extras, made_up_id, own, plain_words
 from thinkwire.dialects.gemini.names import CONTENT, NAME, SCHEME, fields
 from thinkwire.dialects.gemini.parts import foreign_seal, read_part, write_part
 from thinkwire.dialects.gemini.results import matched, write_result
@@ -126,13 +126,12 @@ def write_contents(turns: tuple[Turn, ...], notes: list[Note]) -> Written:
         if turn.role == "system":
             written.system.extend(_moved(turn, notes, path))
             continue
-        called.update(
-            {
-                block.id: (block.name, without_id(block))
-                for block in turn.blocks
-                if isinstance(block, ToolCall)
-            }
-        )
+        if NAME not in turn.extras and (words := plain_words(turn.blocks, NAME)) is not None:
+            written.contents.append({"role": _USUAL[turn.role], "parts": [{"text": words}]})
+            continue
+        for block in turn.blocks:
+            if isinstance(block, ToolCall):
+                called[block.id] = (block.name, without_id(block))
         written.contents.extend(_write_turn(turn, called, notes, path))
     return written
 

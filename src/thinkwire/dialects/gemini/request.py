@@ -47,6 +47,7 @@ _KNOWN = frozenset(
 )
 _READ = frozenset(["contents", "systemInstruction", "tools", "toolConfig", "generationConfig"])
 _PARTS = frozenset(("parts",))
+_LEFT_OUT_EMPTY = ("systemInstruction", "tools", "toolConfig", "generationConfig")
 _HELD_APART = frozenset(("model", "systemInstruction", "toolConfig", "generationConfig"))
 
 
@@ -86,21 +87,26 @@ def _decode(body: JsonObject) -> Request:
 def encode_request(request: Request) -> Encoded:
     """The body. The model and whether to stream are in the path on this wire, so they are not in it."""
     notes = foreign_fields(request, NAME)
-    held = own(request.extras, NAME)
+    held = own(request.extras, NAME) if request.extras else {}
     contents, moved = write_contents(request.turns, notes)
     body: JsonObject = {"contents": contents}
     if "model" in held:
         body["model"] = request.model
-    parts = {
-        "systemInstruction": _write_system(request.system, moved, held.get("systemInstruction", {}), notes),
-        "tools": write_tools(request.tools, notes),
-        "toolConfig": write_tool_config(request.tool_choice, held.get("toolConfig", {}), notes),
-        "generationConfig": write_config(request, held.get("generationConfig", {})),
-    }
-    body |= {name: value for name, value in parts.items() if value}
+    if request.system or moved or "systemInstruction" in held:
+        body["systemInstruction"] = _write_system(
+            request.system, moved, held.get("systemInstruction", {}), notes
+        )
+    if request.tools:
+        body["tools"] = write_tools(request.tools, notes)
+    if request.tool_choice is not None or "toolConfig" in held:
+        body["toolConfig"] = write_tool_config(request.tool_choice, held.get("toolConfig", {}), notes)
+    body["generationConfig"] = write_config(request, held.get("generationConfig", {}))
+    for name in _LEFT_OUT_EMPTY:
+        if name in body and not body[name]:
+            del body[name]
     if request.parallel_tool_calls is not None:
         notes.append(Note("field.dropped", "parallel_tool_calls: this wire has no such switch"))
-    return Encoded(body | leftover(held, _HELD_APART), tuple(notes))
+    return Encoded(body | leftover(held, _HELD_APART) if held else body, tuple(notes))
 
 
 def _read_system(value: Any) -> tuple[tuple[Text, ...], JsonObject]:

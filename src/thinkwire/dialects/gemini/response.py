@@ -11,6 +11,7 @@ from thinkwire.dialects.gemini.errors import encode_error
 from thinkwire.dialects.gemini.finish import write_finish
 from thinkwire.dialects.gemini.names import NAME, camel, signature
 from thinkwire.dialects.gemini.parts import foreign_seal, write_part
+from thinkwire.dialects.gemini.plain import read_plain
 from thinkwire.dialects.gemini.usage import write_usage
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
@@ -25,6 +26,8 @@ _MARKS = frozenset(("candidate", "finishReason"))
 
 def decode_response(body: JsonObject | list[Any]) -> Answer:
     """A whole answer: the same fold as a stream's, over one chunk. An array of chunks is read as well."""
+    if type(body) is dict and (answer := read_plain(body)) is not None:
+        return answer
     chunks = body if isinstance(body, list) else [body]
     decoder = StreamDecoder()
     for chunk in chunks:

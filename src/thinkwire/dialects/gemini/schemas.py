@@ -15,6 +15,8 @@ _LISTS = frozenset(("anyOf", "prefixItems"))
 _INNER = frozenset(("items", "additionalProperties"))
 _COUNTS = frozenset(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"])
 _SKIPPED = frozenset(("nullable", "propertyOrdering"))
+_READ = _MAPS | _LISTS | _INNER | _COUNTS | {"type"}
+"""Keys whose values may have to be said otherwise."""
 
 
 def json_schema(schema: Any) -> Any:
@@ -22,12 +24,16 @@ def json_schema(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     spelled = camel(schema)
-    out = {key: _value(key, value) for key, value in spelled.items() if key not in _SKIPPED}
-    if out.get("type") == "TYPE_UNSPECIFIED":
+    out = {
+        key: _value(key, value) if key in _READ else value
+        for key, value in spelled.items()
+        if key not in _SKIPPED
+    }
+    if "type" in out and out["type"] == "TYPE_UNSPECIFIED":
         del out["type"]
-    if out.get("format") == "enum":
+    if "format" in out and out["format"] == "enum":
         del out["format"]
-    return _nullable(out) if spelled.get("nullable") is True else out
+    return _nullable(out) if "nullable" in spelled and spelled["nullable"] is True else out
 
 
 def _value(key: str, value: Any) -> Any:

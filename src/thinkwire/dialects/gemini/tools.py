@@ -52,6 +52,8 @@ _TOOL = frozenset(
 )
 _TOOL_CONFIG = frozenset(["functionCallingConfig", "retrievalConfig", "includeServerSideToolInvocations"])
 _CALLING = frozenset(["mode", "allowedFunctionNames", "streamFunctionCallArguments"])
+_DECLARED = frozenset(("functionDeclarations",))
+_NEUTRAL = frozenset(("name", "description", "parametersJsonSchema"))
 _MARKS = frozenset(("group", "with_next", "parameters", "both"))
 _MODES: dict[str, Literal["auto", "none", "any"]] = {"AUTO": "auto", "NONE": "none", "ANY": "any"}
 
@@ -67,7 +69,7 @@ def read_tools(items: list[Any], path: Path) -> tuple[Tool | Opaque, ...]:
     for item, at in objects(items, path):
         item = fields(item, _TOOL)
         declared = list(objects(opt_list(item, "functionDeclarations", at), (*at, "functionDeclarations")))
-        rest = leftover(item, frozenset(("functionDeclarations",)))
+        rest = leftover(item, _DECLARED)
         for number, (declaration, spot) in enumerate(declared, 1):
             marks: JsonObject = {"group": group} if group else {}
             if rest and number == len(declared):
@@ -83,7 +85,7 @@ def _read_declaration(declaration: JsonObject, path: Path, marks: JsonObject) ->
     declaration = fields(declaration, _DECLARATION)
     schema = opt_object(declaration, "parametersJsonSchema", path)
     older = opt_object(declaration, "parameters", path)
-    extras = {**leftover(declaration, frozenset(("name", "description", "parametersJsonSchema"))), **marks}
+    extras = leftover(declaration, _NEUTRAL) | marks
     if schema is not None and older is not None:
         extras["both"] = True
     elif older is not None:

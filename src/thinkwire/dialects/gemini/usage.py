@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from thinkwire.dialects.common import as_extras, own
+from thinkwire.dialects.common import own
 from thinkwire.dialects.gemini.names import NAME, fields
 from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.notes import Note
@@ -39,37 +39,42 @@ def read_usage(metadata: JsonObject) -> tuple[Usage | None, tuple[Note, ...]]:
     counts = fields(metadata, _KNOWN)
     if not counts:
         return None, ()
-    prompt, tools = counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount")
+    prompt, visible, output = counts.get("promptTokenCount"), counts.get("candidatesTokenCount"), None
+    tools, thoughts = counts.get("toolUsePromptTokenCount"), counts.get("thoughtsTokenCount")
+    if visible is None or thoughts:
+        visible, output = _output(counts)
     extras = leftover(counts, _READ)
     usage, notes = measure(
-        as_extras(NAME, extras),
-        input_total=prompt + tools if _count(prompt) and _count(tools) else prompt,
+        {NAME: extras} if extras else None,
+        input_total=prompt + tools if tools and _count(prompt) and _count(tools) else prompt,
         cache_read=counts.get("cachedContentTokenCount"),
-        output_reasoning=counts.get("thoughtsTokenCount"),
-        **_output(counts),
+        output_total=output,
+        output_visible=visible,
+        output_reasoning=thoughts,
     )
     total = counts.get("totalTokenCount")
-    if total is None or total == usage.total:
+    known = usage.total
+    if total is None or total == known:
         return usage, notes
-    if usage.total is not None:
-        odd = f"the total is {str(total)[:40]}, its parts add up to {usage.total}"
+    if known is not None:
+        odd = f"the total is {str(total)[:40]}, its parts add up to {known}"
         notes = (*notes, Note("usage.impossible", odd, detail={"reported": metadata}))
-    return msgspec.structs.replace(usage, extras=as_extras(NAME, extras | {"totalTokenCount": total})), notes
+    return msgspec.structs.replace(usage, extras={NAME: extras | {"totalTokenCount": total}}), notes
 
 
-def _output(counts: JsonObject) -> dict[str, Any]:
-    """The visible output. The total tells what it is when the count is absent or includes the thoughts."""
+def _output(counts: JsonObject) -> tuple[Any, Any]:
+    """The visible output, or else all of it: the total tells which, and how much when the count is absent."""
     visible, thoughts = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
     prompt, total = counts.get("promptTokenCount"), counts.get("totalTokenCount")
     if not _count(prompt) or not _count(total):
-        return {"output_visible": visible}
+        return visible, None
     tools = counts.get("toolUsePromptTokenCount")
     output = total - prompt - (tools if _count(tools) else 0)
     if visible is None and output >= (thoughts if _count(thoughts) else 0):
-        return {"output_visible": output - (thoughts if _count(thoughts) else 0)}
+        return output - (thoughts if _count(thoughts) else 0), None
     if thoughts and visible == output and _count(thoughts) and thoughts <= output:
-        return {"output_total": visible}
-    return {"output_visible": visible}
+        return None, visible
+    return visible, None
 
 
 def _count(value: Any) -> TypeGuard[int]:

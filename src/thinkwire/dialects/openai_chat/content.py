@@ -17,6 +17,7 @@ _FILE = frozenset({"type", "file"})
 _FILE_INNER = frozenset({"file_data", "file_id", "filename"})
 _LINK = frozenset({"type", "document_url", "document_name"})
 _THINKING = frozenset({"type", "thinking"})
+_SILENT = (Text(),)
 
 
 def read_content(value: Any, path: Path) -> tuple[Block, ...]:
@@ -27,8 +28,8 @@ def read_content(value: Any, path: Path) -> tuple[Block, ...]:
         return (Text(value),)
     if type(value) is not list:
         raise bad(path, "a string or an array", value)
-    blocks = tuple(read_part(part, at) for part, at in objects(value, path))
-    return () if blocks == (Text(),) else blocks
+    blocks = tuple([read_part(part, at) for part, at in objects(value, path)])
+    return () if blocks == _SILENT else blocks
 
 
 def read_part(part: JsonObject, path: Path) -> Block:

@@ -57,14 +57,9 @@ def read(native: Any, *, calls: bool, refused: bool) -> tuple[FinishReason, Note
     `stop` beside tool calls means that the tools are to be called; beside a refusal it means the refusal.
     """
     note = None
-    reason: FinishReason = "stop"
-    if not native:
-        note = Note("finish.unknown", "the answer does not say why it ended")
-    elif not isinstance(native, str) or native.lower() not in _REASONS:
-        words = f"unknown finish reason {str(native)[:80]!r}"
-        note = Note("finish.unknown", words, detail={"reason": native})
-    else:
-        reason = _REASONS[native.lower()]
+    reason = _REASONS.get(native.lower()) if type(native) is str else None
+    if reason is None:
+        reason, note = "stop", _unknown(native)
     if reason == "stop" and calls:
         reason = "tool_calls"
     elif reason == "stop" and refused:
@@ -72,9 +67,16 @@ def read(native: Any, *, calls: bool, refused: bool) -> tuple[FinishReason, Note
     return reason, note
 
 
+def _unknown(native: Any) -> Note:
+    if not native:
+        return Note("finish.unknown", "the answer does not say why it ended")
+    words = f"unknown finish reason {str(native)[:80]!r}"
+    return Note("finish.unknown", words, detail={"reason": native})
+
+
 def write(reason: FinishReason | None, *, native: Any = None, refused: bool = False) -> str | None:
     """The native word: the one that came, while it still means the same; else OpenAI's."""
-    if isinstance(native, str) and _REASONS.get(native.lower(), "stop") == reason:
+    if type(native) is str and _REASONS.get(native.lower(), "stop") == reason:
         return native
     if reason is None:
         return None
@@ -83,5 +85,7 @@ def write(reason: FinishReason | None, *, native: Any = None, refused: bool = Fa
 
 def worth_keeping(native: Any, reason: FinishReason, *, refused: bool) -> bool:
     """Whether the native word still holds and says more than `write` would find again."""
+    if not native:
+        return False
     usual = write(reason, refused=refused)
-    return bool(native) and native != usual and write(reason, native=native, refused=refused) != usual
+    return native != usual and write(reason, native=native, refused=refused) != usual

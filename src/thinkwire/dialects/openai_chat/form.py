@@ -29,7 +29,9 @@ def memory(extras: Extras, key: str) -> Any:
 
 def keep(native: JsonObject, **remembered: Any) -> Extras:
     """Native fields and remembered forms as extras; a form that is None is not remembered."""
-    if not remembered:
-        return {NAME: native} if native else {}
-    forms = {f"_{key}": value for key, value in remembered.items() if value is not None}
-    return {NAME: native | forms} if native or forms else {}
+    if remembered:
+        native = dict(native)
+        for key in remembered:
+            if remembered[key] is not None:
+                native[f"_{key}"] = remembered[key]
+    return {NAME: native} if native else {}

@@ -23,6 +23,7 @@ from thinkwire.messages import Opaque
 from thinkwire.notes import Note
 from thinkwire.request import OutputFormat, Tool, ToolChoice
 
+_TOOL = frozenset({"type", "function"})
 _FUNCTION = frozenset({"name", "description", "parameters", "strict"})
 _SCHEMA = frozenset({"name", "schema", "strict"})
 _MODES: dict[str, ToolChoice] = {
@@ -34,7 +35,7 @@ _MODES: dict[str, ToolChoice] = {
 
 
 def read_tools(items: list[Any], path: Path) -> tuple[Tool | Opaque, ...]:
-    return tuple(_read_tool(tool, at) for tool, at in objects(items, path))
+    return tuple([_read_tool(tool, at) for tool, at in objects(items, path)])
 
 
 def write_tools(tools: tuple[Tool | Opaque, ...], quirks: Quirks, notes: list[Note]) -> list[JsonObject]:
@@ -121,7 +122,7 @@ def _read_tool(tool: JsonObject, path: Path) -> Tool | Opaque:
     if opt_str(tool, "type", path) not in (None, "function"):
         return Opaque(NAME, tool)
     function, at = want_object(tool, "function", path), (*path, "function")
-    native = leftover(tool, frozenset({"type", "function"}))
+    native = leftover(tool, _TOOL)
     if rest := leftover(function, _FUNCTION):
         native["function"] = rest
     return Tool(
@@ -145,6 +146,8 @@ def _write_tool(tool: Tool, *, strict: bool) -> JsonObject:
         function["parameters"] = tool.schema
     if tool.strict is not None and strict:
         function["strict"] = tool.strict
+    if not tool.extras:
+        return {"type": "function", "function": function}
     native = fields(tool.extras)
     return {"type": "function", "function": function | native.pop("function", {})} | native
 

@@ -28,6 +28,7 @@ from thinkwire.jsonvalue import (
 from thinkwire.messages import (
     Block,
     Document,
+    Extras,
     Image,
     Opaque,
     ResultContent,
@@ -44,6 +45,9 @@ _NULLABLE = frozenset({"audio", "annotations", "name"})
 _RESULT = _MESSAGE | {"tool_call_id"}
 _NAMED = ("name", "tool_name")
 _CALL = frozenset({"id", "type", "function", google.FIELD})
+_FUNCTION = frozenset({"name", "arguments"})
+_USUAL_RESULT = len(_RESULT)
+"""How many fields a tool's result has when it says nothing beside its words."""
 
 
 class MessagesReader:
@@ -56,16 +60,21 @@ class MessagesReader:
         self._open_calls: list[ToolCall] = []
 
     def read(self, items: list[Any], path: Path) -> tuple[Turn, ...]:
-        for message, at in objects(items, path):
+        for index, message in enumerate(items):
+            at = (*path, index)
+            if type(message) is not dict:
+                raise bad(at, "an object", message)
             role = want_str(message, "role", at)
             if role in ("tool", "function"):
                 self._results.append(self._result(message, at, legacy=role == "function"))
             elif role == "user":
                 self._user(message, at)
             else:
-                self._end_results()
+                if self._results:
+                    self._end_results()
                 self._other(role, message, at)
-        self._end_results()
+        if self._results:
+            self._end_results()
         return tuple(self._turns)
 
     def _other(self, role: str, message: JsonObject, path: Path) -> None:
@@ -96,24 +105,31 @@ class MessagesReader:
         return True
 
     def _user(self, message: JsonObject, path: Path) -> None:
-        content = message.get("content")
-        blocks = read_content(content, (*path, "content"))
-        silent = "" if self._results and not blocks else None
+        blocks = read_content(message.get("content"), (*path, "content"))
+        native = leftover(message, _MESSAGE)
+        if not self._results:
+            self._turns.append(Turn("user", blocks, extras=keep(native) if native else {}))
+            return
         results, self._results = tuple(self._results), []
-        extras = keep(leftover(message, _MESSAGE), content=silent)
+        extras = keep(native, content=None if blocks else "")
         self._turns.append(Turn("user", results + blocks, extras=extras))
 
     def _end_results(self) -> None:
-        if self._results:
-            self._turns.append(Turn("user", tuple(self._results)))
-            self._results = []
+        self._turns.append(Turn("user", tuple(self._results)))
+        self._results = []
 
     def _result(self, message: JsonObject, path: Path, *, legacy: bool) -> ToolResult:
-        named = next((key for key in _NAMED if opt_str(message, key, path)), None)
+        named = None
+        for key in _NAMED:
+            if key in message and opt_str(message, key, path):
+                named = key
+                break
         name = message[named] if named else None
         call_id = opt_str(message, "tool_call_id", path)
         answered = self._answered(call_id, name)
         content = read_content(message.get("content"), (*path, "content"))
+        if call_id and len(message) == _USUAL_RESULT and len(content) == 1 and type(content[0]) is Text:
+            return ToolResult(call_id, (content[0],))
         native = {key: value for key, value in leftover(message, _RESULT).items() if key != named}
         extras = keep(
             native,
@@ -143,24 +159,28 @@ class MessagesReader:
         else:
             blocks += read_content(content, (*path, "content"))
         said = len(blocks) > (thinking is not None)
-        refusal = opt_str(message, "refusal", path)
+        refusal = opt_str(message, "refusal", path) if "refusal" in message else None
         if refusal:
             blocks.append(Text(refusal, refusal=True))
-        calls = self._calls(message, path)
-        blocks += calls
-        native = {
-            key: value
-            for key, value in leftover(message, _ASSISTANT).items()
-            if value is not None or key not in _NULLABLE
-        }
+        calls: list[ToolCall | Opaque] = []
+        if "tool_calls" in message or "function_call" in message:
+            calls = self._calls(message, path)
+            blocks += calls
+            self._open_calls += [call for call in calls if isinstance(call, ToolCall)]
+        native = leftover(message, _ASSISTANT)
+        for key in _NULLABLE.intersection(native) if native else ():
+            if native[key] is None:
+                del native[key]
         if refusal == "":
             native["refusal"] = ""
-        blocks = _signed(blocks, native)
+        if google.FIELD in native:
+            blocks = _signed(blocks, native)
         usual = None if calls or refusal else ""
         written = content if content is not None and not said and content != usual else None
-        extras = keep(native, content=written, silent=silent or None)
+        extras: Extras = {}
+        if native or silent or written is not None:
+            extras = keep(native, content=written, silent=silent or None)
         self._turns.append(Turn("assistant", tuple(blocks), extras=extras))
-        self._open_calls += [call for call in calls if isinstance(call, ToolCall)]
 
     def _calls(self, message: JsonObject, path: Path) -> list[ToolCall | Opaque]:
         at = (*path, "tool_calls")
@@ -191,13 +211,19 @@ def _read_call(entry: JsonObject, path: Path, *, turn: int) -> ToolCall | Opaque
     if arguments is not None and type(arguments) not in (str, dict):
         raise bad((*at, "arguments"), "a string", arguments)
     call_id = opt_str(entry, "id", path)
-    seal, extra = google.read_signature(entry.get(google.FIELD))
-    native = leftover(entry, _CALL) | ({"type": kind} if kind not in (None, "function") else {})
+    seal = None
+    native = leftover(entry, _CALL)
+    if kind not in (None, "function"):
+        native["type"] = kind
     if entry.get(google.FIELD) is not None:
+        seal, extra = google.read_signature(entry[google.FIELD])
         native[google.FIELD] = extra if seal else entry[google.FIELD]
-    if rest := leftover(function, frozenset({"name", "arguments"})):
+    if rest := leftover(function, _FUNCTION):
         native["function"] = rest
-    extras = keep(native, no_id=None if call_id else True, object=True if type(arguments) is dict else None)
+    extras: Extras = {}
+    if native or not call_id or type(arguments) is dict:
+        spelled = True if type(arguments) is dict else None
+        extras = keep(native, no_id=None if call_id else True, object=spelled)
     given = arguments_text(arguments) or "{}"
     call_id = call_id or made_up_id("call", turn, path[-1], name)
     return ToolCall(call_id, name, given, seal=seal, extras=extras)

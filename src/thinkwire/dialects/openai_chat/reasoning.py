@@ -120,8 +120,13 @@ class Thoughts:
 
 def read_message(message: JsonObject, path: Path) -> tuple[Thinking | None, JsonObject]:
     """The thinking of a message in a request, and reasoning fields that are there but say nothing."""
-    if FIELDS.isdisjoint(message):
+    spoken = FIELDS.intersection(message)
+    if not spoken:
         return None, {}
+    if len(spoken) == 1:
+        (only,) = spoken
+        if only in PLAIN and type(message[only]) is str and message[only]:
+            return Thinking(message[only], field=only), {}
     _check(message, path)
     thoughts = Thoughts()
     text = thoughts.take(thoughts.read(message))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -43,9 +44,12 @@ _SIMPLE: dict[str, Callable[[JsonObject, str, Path], Any]] = {
     "stream": opt_bool,
 }
 """Fields that are called the same in a neutral request, and how each is read."""
+_NAMES = tuple(dict(_SIMPLE))
+_said, _UNSAID = attrgetter(*_NAMES), (None,) * len(_NAMES)
+_encode = msgspec.json.Encoder().encode
 _LIMITS = ("max_completion_tokens", "max_tokens")
-_MADE = ("model", "messages", "tools", "tool_choice", "response_format", "stop")
-_KNOWN = frozenset((*_MADE, *_LIMITS, *_SIMPLE))
+_SPELLED = frozenset(("tool_choice", "response_format", "stop"))
+_KNOWN = frozenset(("model", "messages", "tools", *_SPELLED, *_LIMITS, *_SIMPLE))
 
 
 def decode_request(body: JsonObject) -> Request:
@@ -56,60 +60,72 @@ def decode_request(body: JsonObject) -> Request:
         raise MalformedInput("required field is missing", path="messages", dialect=NAME)
     reader = MessagesReader()
     turns = reader.read(opt_list(body, "messages", ()), ("messages",))
+    said: JsonObject = {}
     native = leftover(body, _KNOWN)
     written: JsonObject = {}
+    if not _SPELLED.isdisjoint(body):
+        said |= _read_spelled(body, native, written)
+    model = opt_str(body, "model", ()) or ""
+    if "tools" in body:
+        said["tools"] = options.read_tools(opt_list(body, "tools", ()), ("tools",))
+    if "max_tokens" in body or "max_completion_tokens" in body:
+        said["max_tokens"] = _read_limit(body, native, written)
+    for name, read in _SIMPLE.items():
+        if name in body:
+            said[name] = read(body, name, ())
+    extras = keep(native, as_written=written) if written else keep(native)
+    return Request(model, turns, reader.system, extras=extras, **said)
+
+
+def _read_spelled(body: JsonObject, native: JsonObject, written: JsonObject) -> JsonObject:
+    """What can be spelled in several ways: the choice of tools, the form of the output, where to stop."""
     choice = options.read_tool_choice(body.get("tool_choice"), ("tool_choice",))
-    if "tool_choice" in body:
-        _remember(body, "tool_choice", choice and options.write_tool_choice(choice), (native, written))
+    _remember(body, "tool_choice", choice and options.write_tool_choice(choice), (native, written))
     output = options.read_output(body.get("response_format"), ("response_format",))
-    if "response_format" in body:
-        _remember(body, "response_format", output and options.write_output(output), (native, written))
+    _remember(body, "response_format", output and options.write_output(output), (native, written))
     stop = opt_strings(body, "stop", ())
     if stop and body["stop"] != list(stop):
         written["stop"] = body["stop"]
-    return Request(
-        model=opt_str(body, "model", ()) or "",
-        turns=turns,
-        system=reader.system,
-        tools=options.read_tools(opt_list(body, "tools", ()), ("tools",)),
-        tool_choice=choice,
-        max_tokens=_read_limit(body, native, written),
-        stop=stop,
-        output=output,
-        extras=keep(native, as_written=written or None),
-        **{name: read(body, name, ()) for name, read in _SIMPLE.items() if name in body},
-    )
+    return {"tool_choice": choice, "output": output, "stop": stop}
 
 
 def encode_request(request: Request, *, quirks: Quirks = USUAL) -> Encoded:
     """A request for a server. What it cannot be told is in the notes."""
     writer = MessagesWriter(quirks)
     notes = writer.notes
-    written: JsonObject = memory(request.extras, "as_written") or {}
+    written: JsonObject = (memory(request.extras, "as_written") if NAME in request.extras else None) or {}
     body: JsonObject = {"model": request.model} if request.model else {}
     body["messages"] = writer.write(request)
-    for name in _SIMPLE:
-        value = getattr(request, name)
-        if value is not None:
-            body[quirks.seed_field if name == "seed" else name] = value
+    if (said := _said(request)) != _UNSAID:
+        for name, value in zip(_NAMES, said, strict=True):
+            if value is not None:
+                body[quirks.seed_field if name == "seed" else name] = value
     if request.max_tokens is not None:
         spelled = "max_tokens" if "max_tokens" in written else "max_completion_tokens"
         body[quirks.max_tokens_field or spelled] = request.max_tokens
     if request.stop:
         body["stop"] = written["stop"] if (written.get("stop"),) == request.stop else list(request.stop)
+    if request.tools or request.tool_choice is not None or request.output is not None:
+        _write_options(request, body, written=written, quirks=quirks, notes=notes)
+    if NAME in request.extras:
+        body = fields(request.extras) | body
+    if request.tools and "tools" not in body:
+        _without_choice(body, notes)
+    if quirks.refused_fields or quirks.known_fields:
+        without_refused(body, quirks, notes)
+    notes += foreign_fields(request, NAME)
+    return Encoded(_clean(body, notes), tuple(notes))
+
+
+def _write_options(
+    request: Request, body: JsonObject, *, written: JsonObject, quirks: Quirks, notes: list[Note]
+) -> None:
     if request.tools and (tools := options.write_tools(request.tools, quirks, notes)):
         body["tools"] = tools
     if request.tool_choice is not None:
         body["tool_choice"] = _choice(request.tool_choice, written.get("tool_choice"))
     if request.output is not None:
         body["response_format"] = _output(request.output, written.get("response_format"), quirks, notes)
-    body = fields(request.extras) | body
-    if request.tools and "tools" not in body:
-        _without_choice(body, notes)
-    if quirks.refused_fields or quirks.known_fields:
-        without_refused(body, quirks, notes)
-    notes.extend(foreign_fields(request, NAME))
-    return Encoded(_clean(body, notes), tuple(notes))
 
 
 def _choice(choice: ToolChoice, came: Any) -> Any:
@@ -142,7 +158,8 @@ def _remember(body: JsonObject, key: str, usual: Any, kept: tuple[JsonObject, Js
 
 
 def _read_limit(body: JsonObject, native: JsonObject, written: JsonObject) -> int | None:
-    newer, older = opt_int(body, "max_completion_tokens", ()), opt_int(body, "max_tokens", ())
+    newer = opt_int(body, "max_completion_tokens", ()) if "max_completion_tokens" in body else None
+    older = opt_int(body, "max_tokens", ())
     if older is None:
         return newer
     if newer is None:
@@ -155,7 +172,7 @@ def _read_limit(body: JsonObject, native: JsonObject, written: JsonObject) -> in
 def _clean(body: JsonObject, notes: list[Note]) -> JsonObject:
     """The body, without the halves of surrogate pairs that no server can read."""
     try:
-        msgspec.json.encode(body)
+        _encode(body)
     except UnicodeEncodeError:
         notes.append(Note("text.repaired", "lone surrogates were replaced"))
         clean: JsonObject = repaired(body)

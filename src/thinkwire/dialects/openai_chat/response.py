@@ -9,7 +9,7 @@ from thinkwire.dialects.common import made_up_id
 from thinkwire.dialects.openai_chat import finish, ollama, usage
 from thinkwire.dialects.openai_chat.decoder import WholeDecoder, error_of
 from thinkwire.dialects.openai_chat.errors import error_body
-from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.openai_chat.form import NAME, fields
 from thinkwire.dialects.openai_chat.plain import read_plain
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
@@ -32,28 +32,32 @@ def decode_response(body: JsonObject, *, quirks: Quirks = USUAL) -> Answer:
 def encode_response(answer: Answer, *, created: int = 0, reasoning_field: str | None = None) -> Encoded:
     """A JSON answer for a client. `reasoning_field` forces where thinking is shown; else it is as it came."""
     notes: list[Note] = []
-    turn = answer.turn
-    message = _words(turn)
+    turn, native = answer.turn, answer.extras.get(NAME)
+    message, refused = _words(turn), False
     if message is None:
         written = AssistantWriter(Quirks(reasoning_field=reasoning_field), notes, asking=False).message(turn)
         message = (written or {}) | fields(turn.extras)
-    refused = any([type(block) is Text and block.refusal for block in turn.blocks])
-    word = finish.write(answer.finish, native=memory(answer.extras, "finish_reason"), refused=refused)
+        refused = any([type(block) is Text and block.refusal for block in turn.blocks])
+    word = finish.write(answer.finish, native=native and native.get("_finish_reason"), refused=refused)
     if answer.failure is not None:
         word = "error"
     choice: JsonObject = {"index": 0, "message": message, "logprobs": None, "finish_reason": word}
+    if native and (beside := native.get("_choice")):
+        choice |= beside
     body: JsonObject = {
         "id": response_id(turn, message),
         "object": "chat.completion",
         "created": created,
         "model": (turn.origin.model if turn.origin else None) or "",
-        "choices": [choice | (memory(answer.extras, "choice") or {})],
+        "choices": [choice],
     }
     if answer.usage is not None:
         body["usage"] = usage.write(answer.usage)
     if answer.failure is not None:
         body |= error_body(answer.failure)
-    return Encoded(body | fields(answer.extras), tuple(notes))
+    if native:
+        body |= fields(answer.extras)
+    return Encoded(body, tuple(notes))
 
 
 def _words(turn: Turn) -> JsonObject | None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.openai_chat.form import fields, keep
+from thinkwire.dialects.openai_chat.form import NAME, fields
 from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure
 
-_DETAILS = ("prompt_tokens_details", "completion_tokens_details")
-_MAPPED = frozenset(("prompt_tokens", "completion_tokens", "total_tokens", *_DETAILS))
+_MAPPED = frozenset(
+    (
+        *("prompt_tokens", "completion_tokens", "total_tokens"),
+        *("prompt_tokens_details", "completion_tokens_details"),
+    )
+)
 _MAPPED_INPUT = frozenset({"cached_tokens", "cache_write_tokens"})
 _MAPPED_OUTPUT = frozenset({"reasoning_tokens"})
+_CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
 
 
 def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
@@ -21,64 +26,72 @@ def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
         return None, ()
     if type(raw) is not dict:
         return None, (Note("usage.impossible", "usage is not an object", detail={"reported": raw}),)
-    given, spent = _details(raw, "prompt_tokens_details"), _details(raw, "completion_tokens_details")
     prompt, completion = raw.get("prompt_tokens"), raw.get("completion_tokens")
-    if prompt is None:
-        prompt = raw.get("input_tokens")
-    if completion is None:
-        completion = raw.get("output_tokens")
-    reasoning = spent.get("reasoning_tokens")
-    if reasoning is None:
-        reasoning = raw.get("reasoning_tokens")
-    cached = given.get("cached_tokens")
-    if cached is None:
-        cached = _first(raw, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
-    written = given.get("cache_write_tokens")
-    if written is None:
-        written = raw.get("cache_creation_input_tokens")
-    output = completion
-    if _excludes_reasoning(prompt, completion, reasoning, raw.get("total_tokens")):
-        output = _sum(completion, reasoning)
+    total, kept = raw.get("total_tokens"), leftover(raw, _MAPPED)
+    given, spent = raw.get("prompt_tokens_details"), raw.get("completion_tokens_details")
+    cached = written = reasoning = None
+    if type(given) is dict:
+        cached, written = given.get("cached_tokens"), given.get("cache_write_tokens")
+        if rest := leftover(given, _MAPPED_INPUT):
+            kept["prompt_tokens_details"] = rest
+    if type(spent) is dict:
+        reasoning = spent.get("reasoning_tokens")
+        if rest := leftover(spent, _MAPPED_OUTPUT):
+            kept["completion_tokens_details"] = rest
+    if kept:
+        prompt = _either(prompt, kept, "input_tokens")
+        completion = _either(completion, kept, "output_tokens")
+        reasoning = _either(reasoning, kept, "reasoning_tokens")
+        cached = _either(cached, kept, *_CACHED)
+        written = _either(written, kept, "cache_creation_input_tokens")
+    if reasoning and _excludes_reasoning(prompt, completion, reasoning, total):
+        completion += reasoning
+    if total is not None and total != _sum(prompt, completion):
+        kept["total_tokens"] = total
     return measure(
-        keep(_unmapped(raw, given, spent, total=_sum(prompt, output))),
+        {NAME: kept} if kept else None,
         input_total=prompt,
         cache_read=cached,
         cache_write=written,
-        output_total=output,
+        output_total=completion,
         output_reasoning=reasoning,
     )
 
 
 def write(usage: Usage) -> JsonObject:
     """Usage in OpenAI's words; what is unknown is left out."""
-    body = _known(
-        prompt_tokens=usage.input_total, completion_tokens=usage.output_total, total_tokens=usage.total
-    )
-    given = _known(cached_tokens=usage.cache_read, cache_write_tokens=usage.cache_write)
-    spent = _known(reasoning_tokens=usage.output_reasoning)
-    extras = fields(usage.extras)
-    if given := given | extras.pop("prompt_tokens_details", {}):
+    extras = fields(usage.extras) if usage.extras else {}
+    body: JsonObject = {}
+    if usage.input_total is not None:
+        body["prompt_tokens"] = usage.input_total
+    if usage.output_total is not None:
+        body["completion_tokens"] = usage.output_total
+        if usage.input_total is not None:
+            body["total_tokens"] = usage.input_total + usage.output_total
+    given: JsonObject = {}
+    if usage.cache_read is not None:
+        given["cached_tokens"] = usage.cache_read
+    if usage.cache_write is not None:
+        given["cache_write_tokens"] = usage.cache_write
+    spent = {} if usage.output_reasoning is None else {"reasoning_tokens": usage.output_reasoning}
+    if extras:
+        given |= extras.pop("prompt_tokens_details", {})
+        spent |= extras.pop("completion_tokens_details", {})
+    if given:
         body["prompt_tokens_details"] = given
-    if spent := spent | extras.pop("completion_tokens_details", {}):
+    if spent:
         body["completion_tokens_details"] = spent
     return body | extras
 
 
-def _known(**counts: int | None) -> JsonObject:
-    return {name: count for name, count in counts.items() if count is not None}
-
-
-def _details(raw: JsonObject, key: str) -> JsonObject:
-    value = raw.get(key)
-    return value if type(value) is dict else {}
-
-
-def _first(raw: JsonObject, *keys: str) -> Any:
-    for key in keys:
-        value = raw.get(key)
-        if value is not None:
-            return value
-    return None
+def _either(value: Any, kept: JsonObject, *keys: str) -> Any:
+    """The value, or what stands under another server's name for it."""
+    if value is None:
+        for key in keys:
+            value = kept.get(key)
+            if value is not None:
+                break
+    return value
 
 
 def _sum(prompt: Any, output: Any) -> int | None:
@@ -90,14 +103,3 @@ def _excludes_reasoning(prompt: Any, completion: Any, reasoning: Any, total: Any
     if type(reasoning) is not int or reasoning <= 0 or type(total) is not int:
         return False
     return total == _sum(_sum(prompt, completion), reasoning)
-
-
-def _unmapped(raw: JsonObject, given: JsonObject, spent: JsonObject, *, total: int | None) -> JsonObject:
-    kept = leftover(raw, _MAPPED)
-    if given and (rest := leftover(given, _MAPPED_INPUT)):
-        kept["prompt_tokens_details"] = rest
-    if spent and (rest := leftover(spent, _MAPPED_OUTPUT)):
-        kept["completion_tokens_details"] = rest
-    if raw.get("total_tokens") not in (None, total):
-        kept["total_tokens"] = raw["total_tokens"]
-    return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import arguments_object
+from thinkwire.dialects.common import arguments_object, plain_words
 from thinkwire.dialects.openai_chat import details, google, inline
 from thinkwire.dialects.openai_chat.content import content_value, write_part, write_thinking
 from thinkwire.dialects.openai_chat.form import NAME, fields, memory
@@ -18,6 +18,14 @@ from thinkwire.notes import Note
 OWN_SCHEMES = frozenset({details.SCHEME, OPAQUE_SCHEME})
 DEFAULT_FIELD = "reasoning_content"
 _PLAIN_PART = frozenset({"type", "text"})
+
+
+def write_history(turn: Turn, quirks: Quirks, notes: list[Note]) -> JsonObject | None:
+    """A turn of the history in a request as one message; None if nothing of it can be said here."""
+    words = plain_words(turn.blocks, NAME) if NAME not in turn.extras else None
+    if words is None:
+        return AssistantWriter(quirks, notes, asking=True).message(turn)
+    return _filled({"role": "assistant", "content": words}, quirks)
 
 
 class AssistantWriter:
@@ -84,7 +92,7 @@ class AssistantWriter:
             return
         sealed = block.seal is not None and self._seal(block.seal)
         field = self._field(block, sealed)
-        if block.field != "content":
+        if block.extras and block.field != "content":
             self._beside |= fields(block.extras)
         if field is None or not block.text:
             return
@@ -95,7 +103,7 @@ class AssistantWriter:
             self._tagged.append(block.text)
         else:
             self._plain.setdefault(field, []).append(block.text)
-        if self._quirks.reasoning_field is None:
+        if block.extras and self._quirks.reasoning_field is None:
             for name, text in (memory(block.extras, "beside") or {}).items():
                 self._beside[name] = block.text if text is True else text
 
@@ -167,11 +175,14 @@ class AssistantWriter:
         function: JsonObject = {"name": block.name, "arguments": block.arguments}
         if not block.arguments.strip():
             function["arguments"] = "{}"
+        entry: JsonObject = {"id": block.id, "type": "function", "function": function}
+        if not block.extras and block.seal is None:
+            self._calls.append(entry)
+            return
         if memory(block.extras, "object"):
             function["arguments"] = arguments_object(block.arguments)[0]
         native = fields(block.extras)
         extra = native.pop(google.FIELD, None)
-        entry: JsonObject = {"id": block.id, "type": "function", "function": function}
         if memory(block.extras, "at") == "message":
             self._place(extra, block.seal)
         elif google.has_place(extra, block.seal) and block.seal is not None:
@@ -249,10 +260,7 @@ class AssistantWriter:
             return message
         if message["content"] is None and self._quirks.empty_content == "omit":
             del message["content"]
-        if self._quirks.fill_reasoning:
-            field = self._quirks.reasoning_field or DEFAULT_FIELD
-            if field in PLAIN:
-                message.setdefault(field, "")
+        _filled(message, self._quirks)
         if not turn.extras:
             return message
         native = fields(turn.extras)
@@ -279,6 +287,15 @@ class AssistantWriter:
             case Opaque(data=data) if is_call(data):
                 return 2
         return 1
+
+
+def _filled(message: JsonObject, quirks: Quirks) -> JsonObject:
+    """The message with the reasoning field, for servers that want it on every one."""
+    if quirks.fill_reasoning:
+        field = quirks.reasoning_field or DEFAULT_FIELD
+        if field in PLAIN:
+            message.setdefault(field, "")
+    return message
 
 
 def is_call(data: Any) -> bool:

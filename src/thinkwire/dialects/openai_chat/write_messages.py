@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from thinkwire.dialects.common import made_up_id
+from thinkwire.dialects.common import made_up_id, plain_words
 from thinkwire.dialects.openai_chat.content import content_value, write_part, write_text
-from thinkwire.dialects.openai_chat.form import fields, memory
+from thinkwire.dialects.openai_chat.form import NAME, fields, memory
 from thinkwire.dialects.openai_chat.quirks import Quirks
 from thinkwire.dialects.openai_chat.strict import without_refused_inside
-from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
+from thinkwire.dialects.openai_chat.write_assistant import write_history
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
@@ -45,6 +46,8 @@ class MessagesWriter:
         return self._messages
 
     def _system(self, texts: tuple[Text, ...]) -> JsonObject:
+        if (words := plain_words(texts, NAME)) is not None:
+            return {"role": self._quirks.system_role or "system", "content": words}
         first = fields(texts[0].extras)
         role = self._quirks.system_role or first.get("role") or "system"
         parts = [self._system_part(text) for text in texts]
@@ -78,18 +81,22 @@ class MessagesWriter:
             first["content"] = _as_parts(first["content"]) + _as_parts(content)
 
     def _assistant(self, turn: Turn) -> None:
-        message = AssistantWriter(self._quirks, self.notes, asking=True).message(turn)
+        message = write_history(turn, self._quirks, self.notes)
         for block in turn.blocks:
-            if type(block) is ToolCall and memory(block.extras, "legacy"):
+            if type(block) is ToolCall and block.extras and memory(block.extras, "legacy"):
                 self._legacy.add(block.id)
         if message is None:
             return
-        for entry in message.get("tool_calls", ()):
-            if "id" in entry:
-                entry["id"] = self._tool_id(entry["id"])
+        if "tool_calls" in message:
+            for entry in message["tool_calls"]:
+                if "id" in entry:
+                    entry["id"] = self._tool_id(entry["id"])
         self._messages.append(message)
 
     def _user(self, turn: Turn) -> None:
+        if NAME not in turn.extras and (words := plain_words(turn.blocks, NAME)) is not None:
+            self._messages.append({"role": "user", "content": words})
+            return
         parts: list[JsonObject] = []
         results = [block for block in turn.blocks if type(block) is ToolResult]
         for result in results:
@@ -108,6 +115,25 @@ class MessagesWriter:
         self._messages.append({"role": "user", "content": content} | native)
 
     def _result(self, result: ToolResult, media: list[JsonObject]) -> JsonObject:
+        content: Any = plain_words(result.content, NAME)
+        if content is None:
+            content = content_value(self._result_parts(result, media), lists=self._quirks.text_lists)
+        if result.failed:
+            self.notes.append(Note("block.degraded", "a tool message cannot say that the tool failed"))
+        message: JsonObject = {"role": "tool", "tool_call_id": self._tool_id(result.call_id)}
+        if result.call_id in self._legacy:
+            message = {"role": "function", "name": result.name}
+        elif result.extras and memory(result.extras, "no_id"):
+            del message["tool_call_id"]
+        message["content"] = content
+        if not result.extras:
+            return message
+        if named := memory(result.extras, "named"):
+            message[named] = result.name
+        return message | fields(result.extras)
+
+    def _result_parts(self, result: ToolResult, media: list[JsonObject]) -> list[JsonObject]:
+        """What a tool message holds; what it may not hold goes to `media`."""
         inside = self._quirks.tool_result_images or memory(result.extras, "media")
         parts: list[JsonObject] = []
         for block in result.content:
@@ -123,17 +149,7 @@ class MessagesWriter:
             else:
                 media.append(part)
                 self.notes.append(Note("block.degraded", "media of a tool result follow in a user message"))
-        if result.failed:
-            self.notes.append(Note("block.degraded", "a tool message cannot say that the tool failed"))
-        message: JsonObject = {"role": "tool", "tool_call_id": self._tool_id(result.call_id)}
-        if result.call_id in self._legacy:
-            message = {"role": "function", "name": result.name}
-        elif memory(result.extras, "no_id"):
-            del message["tool_call_id"]
-        message["content"] = content_value(parts, lists=self._quirks.text_lists)
-        if named := memory(result.extras, "named"):
-            message[named] = result.name
-        return message | fields(result.extras)
+        return parts
 
     def _write_parts(self, blocks: Sequence[Block], parts: list[JsonObject]) -> None:
         """Adds the parts of a message to those that it has."""

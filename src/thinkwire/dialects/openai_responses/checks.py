@@ -78,7 +78,8 @@ def _check_fields(obj: JsonObject, kind: str | None, path: Path) -> None:
     for field in _WANTED.get(kind or "", ()):
         want_str(obj, field, path)
     for field in _OPTIONAL.get(kind or "", ()):
-        opt_str(obj, field, path)
+        if field in obj:
+            opt_str(obj, field, path)
 
 
 _CHECKS: dict[str, Callable[[JsonObject, Path], None]] = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from thinkwire.dialects.common import as_extras, dropped_opaque, own
+from thinkwire.dialects.common import as_extras, dropped_opaque, own, plain_words
 from thinkwire.dialects.openai_responses.checks import check_item
 from thinkwire.dialects.openai_responses.items import call_item, grouped, message_item, read_item
 from thinkwire.dialects.openai_responses.names import NAME, minted
@@ -114,6 +114,8 @@ class InputWriter:
         if turn.role == "assistant":
             for group in grouped(turn.blocks):
                 self._write_output(group)
+        elif NAME not in turn.extras and (words := plain_words(turn.blocks, NAME)) is not None:
+            self.items.append({"role": turn.role, "content": words})
         else:
             self._write_input(turn)
 
@@ -214,4 +216,7 @@ class InputWriter:
 
 def _nameless(item: JsonObject, blocks: Iterable[Text | ToolCall]) -> JsonObject:
     """The item, without its id if it was interrupted: the server never stored it under that id."""
-    return leftover(item, frozenset({"id"})) if any(block.interrupted for block in blocks) else item
+    for block in blocks:
+        if block.interrupted:
+            return leftover(item, frozenset({"id"}))
+    return item

@@ -123,12 +123,15 @@ def continues(block: Text) -> bool:
 
 def text_part(block: Text, *, lists: bool = False) -> JsonObject:
     """The native part; with `lists`, its lists even when they are empty."""
-    extras = own(block.extras, NAME)
-    rest = {key: value for key, value in extras.items() if key not in _ABOUT_ITEM}
+    extras = own(block.extras, NAME) if block.extras else {}
+    rest = leftover(extras, _ABOUT_ITEM) if extras else {}
     if block.refusal:
         return {"type": "refusal", "refusal": block.text, **rest}
-    empty: JsonObject = {name: [] for name in _LISTS} if lists else {}
-    return {"type": extras.get("type", "output_text"), "text": block.text, **empty, **rest}
+    part: JsonObject = {"type": extras.get("type", "output_text"), "text": block.text}
+    if lists:
+        for name in _LISTS:
+            part[name] = []
+    return part | rest if rest else part
 
 
 def message_item(texts: Sequence[Text], *, lists: bool = False, **given: Any) -> JsonObject:
@@ -138,13 +141,18 @@ def message_item(texts: Sequence[Text], *, lists: bool = False, **given: Any) ->
     """
     about: JsonObject = {}
     for block in texts:
-        about.update(own(block.extras, NAME))
-    item: JsonObject = {} if about.get("no_type") and not lists else {"type": "message"}
-    item.update((key, about[key]) for key in ("id", "status", "phase") if key in about)
-    item.update(about.get("item", {}))
+        if block.extras:
+            about.update(own(block.extras, NAME))
+    item: JsonObject = {"type": "message"}
+    string = False
+    if about:
+        if about.get("no_type") and not lists:
+            del item["type"]
+        item.update((key, about[key]) for key in ("id", "status", "phase") if key in about)
+        item.update(about.get("item", {}))
+        string = bool(about.get("string")) and len(texts) == 1 and not lists
     item.update(given)
     item["role"] = "assistant"
-    string = about.get("string") and len(texts) == 1 and not lists
     item["content"] = texts[0].text if string else [text_part(text, lists=lists) for text in texts]
     return item
 

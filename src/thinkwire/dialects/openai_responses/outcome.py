@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import as_extras, own
 from thinkwire.dialects.failures import failure_from
 from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.errors import Failure
@@ -24,20 +23,16 @@ _INCOMPLETE: dict[str, FinishReason] = {
     "steered": "cancelled",
 }
 _UNFINISHED = frozenset({"queued", "in_progress"})
-_COUNTS = (
-    ("input_tokens", "input_total", None),
-    ("cached_tokens", "cache_read", "input_tokens_details"),
-    ("cache_write_tokens", "cache_write", "input_tokens_details"),
-    ("output_tokens", "output_total", None),
-    ("reasoning_tokens", "output_reasoning", "output_tokens_details"),
+_NAMES = (
+    *("input_tokens", "cached_tokens", "cache_write_tokens"),
+    *("output_tokens", "reasoning_tokens", "total_tokens"),
 )
-"""The wire's name of a count, ours, and the object that it stands in."""
+"""The wire's names of its counts, as `unknown_tokens` has them."""
 _UNKNOWN = "unknown_tokens"
-_USAGE_FIELDS = frozenset({"input_tokens", "output_tokens", "total_tokens", _UNKNOWN})
-_DETAILS = {
-    "input_tokens_details": frozenset({"cached_tokens", "cache_write_tokens"}),
-    "output_tokens_details": frozenset({"reasoning_tokens"}),
-}
+_DETAILS = frozenset({"input_tokens_details", "output_tokens_details"})
+_USAGE_FIELDS = _DETAILS | {"input_tokens", "output_tokens", "total_tokens", _UNKNOWN}
+_INPUT_DETAILS = frozenset({"cached_tokens", "cache_write_tokens"})
+_OUTPUT_DETAILS = frozenset({"reasoning_tokens"})
 
 Ending = tuple[str, JsonObject | None]
 """`status` and `incomplete_details`."""
@@ -94,30 +89,36 @@ def read_failure(error: Any, **beside: Any) -> Failure:
 
 
 def read_usage(value: Any) -> tuple[Usage | None, tuple[Note, ...]]:
-    if not isinstance(value, dict):
+    if type(value) is not dict:
         return None, ()
+    extras = leftover(value, _USAGE_FIELDS)
+    prompt, output, total = value.get("input_tokens"), value.get("output_tokens"), value.get("total_tokens")
+    given, spent = value.get("input_tokens_details"), value.get("output_tokens_details")
+    cached = written = reasoning = None
+    if type(given) is dict:
+        cached, written = given.get("cached_tokens"), given.get("cache_write_tokens")
+        if rest := leftover(given, _INPUT_DETAILS):
+            extras["input_tokens_details"] = rest
+    if type(spent) is dict:
+        reasoning = spent.get("reasoning_tokens")
+        if rest := leftover(spent, _OUTPUT_DETAILS):
+            extras["output_tokens_details"] = rest
     unknown = value.get(_UNKNOWN)
-    unknown = unknown if isinstance(unknown, list) else []
-    extras = leftover(value, _USAGE_FIELDS | _DETAILS.keys())
-    reported: dict[str, Any] = {}
-    for theirs, ours, where in _COUNTS:
-        counts = value if where is None else value.get(where)
-        if isinstance(counts, dict) and theirs not in unknown:
-            reported[ours] = _plain(counts.get(theirs))
-    for where, names in _DETAILS.items():
-        details = value.get(where)
-        rest = leftover(details, names) if isinstance(details, dict) else None
-        if rest:
-            extras[where] = rest
-    usage, notes = measure(**reported)
-    if "total_tokens" not in unknown and value.get("total_tokens") not in (None, usage.total):
-        extras["total_tokens"] = value["total_tokens"]
-    return msgspec.structs.replace(usage, extras=as_extras(NAME, extras)), notes
-
-
-def _plain(value: Any) -> Any:
-    """The value, or its kind when it is nothing that a count could be."""
-    return kind(value) if isinstance(value, (dict, list)) else value
+    if type(unknown) is list:
+        prompt, cached, written, output, reasoning, total = (
+            None if name in unknown else count
+            for name, count in zip(_NAMES, (prompt, cached, written, output, reasoning, total), strict=True)
+        )
+    usage, notes = measure(
+        input_total=prompt,
+        cache_read=cached,
+        cache_write=written,
+        output_total=output,
+        output_reasoning=reasoning,
+    )
+    if total is not None and total != usage.total:
+        extras["total_tokens"] = total
+    return msgspec.structs.replace(usage, extras={NAME: extras}) if extras else usage, notes
 
 
 def _shown(value: Any) -> str:
@@ -128,19 +129,30 @@ def write_usage(usage: Usage | None) -> JsonObject | None:
     """The native counts. The wire wants a number everywhere: unknown ones are 0, and named as unknown."""
     if usage is None:
         return None
-    extras = own(usage.extras, NAME)
-    body: JsonObject = {}
-    unknown: list[str] = []
-    for theirs, ours, where in _COUNTS:
-        counts = body if where is None else body.setdefault(where, {})
-        counts[theirs] = getattr(usage, ours) or 0
-        if getattr(usage, ours) is None:
-            unknown.append(theirs)
-    body["total_tokens"] = body["input_tokens"] + body["output_tokens"]
-    if usage.total is None and "total_tokens" not in extras:
-        unknown.append("total_tokens")
-    if unknown:
-        body[_UNKNOWN] = unknown
-    for where in _DETAILS:
-        body[where] |= extras.get(where, {})
-    return body | leftover(extras, frozenset(_DETAILS))
+    counts = (
+        *(usage.input_total, usage.cache_read, usage.cache_write),
+        *(usage.output_total, usage.output_reasoning, usage.total),
+    )
+    prompt, cached, written, output, reasoning, total = counts
+    given: JsonObject = {"cached_tokens": cached or 0, "cache_write_tokens": written or 0}
+    spent: JsonObject = {"reasoning_tokens": reasoning or 0}
+    body: JsonObject = {
+        "input_tokens": prompt or 0,
+        "input_tokens_details": given,
+        "output_tokens": output or 0,
+        "output_tokens_details": spent,
+        "total_tokens": (prompt or 0) + (output or 0),
+    }
+    extras = usage.extras.get(NAME)
+    if None in counts:
+        told = extras or {}
+        unknown = [name for name, count in zip(_NAMES, counts, strict=True) if count is None]
+        if total is None and "total_tokens" in told:
+            unknown.remove("total_tokens")
+        if unknown:
+            body[_UNKNOWN] = unknown
+    if not extras:
+        return body
+    given |= extras.get("input_tokens_details", {})
+    spent |= extras.get("output_tokens_details", {})
+    return body | leftover(extras, _DETAILS)

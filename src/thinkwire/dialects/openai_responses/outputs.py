@@ -22,7 +22,7 @@ def id_for(group: Sayable, response_id: str, position: int) -> str:
     if isinstance(group, Thinking):
         return id_in(group) or item_id("rs", response_id, position)
     first, prefix = (group[0], "msg") if isinstance(group, list) else (group, "fc")
-    found = own(first.extras, NAME).get("id")
+    found = own(first.extras, NAME).get("id") if first.extras else None
     return found if isinstance(found, str) and found else item_id(prefix, response_id, position)
 
 
@@ -41,9 +41,11 @@ def complete_item(group: Sayable, given: str) -> JsonObject:
 
 
 def _status(*blocks: Text | ToolCall) -> Any:
-    if any(block.interrupted for block in blocks):
-        return "incomplete"
-    return own(blocks[0].extras, NAME).get("status", "completed")
+    for block in blocks:
+        if block.interrupted:
+            return "incomplete"
+    first = blocks[0].extras
+    return own(first, NAME).get("status", "completed") if first else "completed"
 
 
 def opaque_item(block: Block, notes: list[Note]) -> JsonObject | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from thinkwire.dialects.base import Encoded
@@ -21,6 +22,7 @@ from thinkwire.dialects.openai_responses.tools import (
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
+    Path,
     bad,
     kind,
     leftover,
@@ -34,23 +36,18 @@ from thinkwire.jsonvalue import (
 )
 from thinkwire.messages import Text, Turn
 from thinkwire.notes import Note
-from thinkwire.request import Request, ToolChoice
+from thinkwire.request import OutputFormat, Request, ToolChoice
 
-_FIELDS = frozenset(
-    {
-        "model",
-        "input",
-        "instructions",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "text",
-        "stream",
-    }
+_SIMPLE: tuple[tuple[str, str, Callable[[JsonObject, str, Path], Any]], ...] = (
+    ("parallel_tool_calls", "parallel_tool_calls", opt_bool),
+    ("max_output_tokens", "max_tokens", opt_int),
+    ("temperature", "temperature", opt_number),
+    ("top_p", "top_p", opt_number),
+    ("stream", "stream", opt_bool),
 )
+"""Native fields, what they are called in a neutral request, and how each is read."""
+_MADE = ("model", "input", "instructions", "tools", "tool_choice", "text")
+_FIELDS = frozenset((*_MADE, *(native for native, _, _ in _SIMPLE)))
 _UNSAID = ("top_k", "seed", "presence_penalty", "frequency_penalty")
 _STRING: JsonObject = {"input": "string"}
 """Marks the turn of a request whose whole input was a string."""
@@ -60,32 +57,22 @@ def decode_request(body: JsonObject) -> Request:
     """A native request. What is wrong with it is a `MalformedInput` with the place."""
     if not isinstance(body, dict):
         raise MalformedInput(f"expected an object, got {kind(body)}")
+    said: JsonObject = {}
     extras = leftover(body, _FIELDS)
-    system = _read_instructions(body, extras)
-    native = _checked_choice(body.get("tool_choice"))
-    choice = read_choice(native)
-    if native is not None and (choice is None or write_choice(choice) != native):
-        extras["tool_choice"] = native
-    text = opt_object(body, "text", ())
-    output = None
-    if text is not None:
-        output, rest = read_format(text, ("text",))
-        if rest or output is None:
-            extras["text"] = rest
-    return Request(
-        model=opt_str(body, "model", ()) or "",
-        turns=_read_turns(body.get("input")),
-        system=system,
-        tools=read_tools(opt_list(body, "tools", ()), ("tools",)),
-        tool_choice=choice,
-        parallel_tool_calls=opt_bool(body, "parallel_tool_calls", ()),
-        max_tokens=opt_int(body, "max_output_tokens", ()),
-        temperature=opt_number(body, "temperature", ()),
-        top_p=opt_number(body, "top_p", ()),
-        output=output,
-        stream=opt_bool(body, "stream", ()),
-        extras=as_extras(NAME, extras),
-    )
+    if "instructions" in body:
+        said["system"] = _read_instructions(body, extras)
+    if "tool_choice" in body:
+        said["tool_choice"] = _read_choice(body["tool_choice"], extras)
+    if "text" in body:
+        said["output"] = _read_text(opt_object(body, "text", ()), extras)
+    model = opt_str(body, "model", ()) or ""
+    turns = _read_turns(body.get("input"))
+    if "tools" in body:
+        said["tools"] = read_tools(opt_list(body, "tools", ()), ("tools",))
+    for native, name, read in _SIMPLE:
+        if native in body:
+            said[name] = read(body, native, ())
+    return Request(model, turns, extras=as_extras(NAME, extras), **said)
 
 
 def _read_turns(value: Any) -> tuple[Turn, ...]:
@@ -117,6 +104,23 @@ def _listed_instructions(items: Any) -> tuple[Text, ...]:
     messages = [item["content"] for item in items if item.get("type", "message") == "message"]
     blocks = [block for content in messages for block in read_parts(content)]
     return tuple(Text(block.text) for block in blocks if isinstance(block, Text))
+
+
+def _read_choice(value: Any, extras: JsonObject) -> ToolChoice | None:
+    native = _checked_choice(value)
+    choice = read_choice(native)
+    if native is not None and (choice is None or write_choice(choice) != native):
+        extras["tool_choice"] = native
+    return choice
+
+
+def _read_text(text: JsonObject | None, extras: JsonObject) -> OutputFormat | None:
+    if text is None:
+        return None
+    output, rest = read_format(text, ("text",))
+    if rest or output is None:
+        extras["text"] = rest
+    return output
 
 
 def _checked_choice(value: Any) -> Any:

@@ -153,7 +153,7 @@ def encode_response(answer: Answer) -> Encoded:
     echo = own(answer.extras, NAME)
     response_id = origin.response_id or made_up_response_id(origin.model)
     body = skeleton(response_id, origin.model, echo)
-    body["output"] = list(_write_items(answer.turn.blocks, response_id, notes))
+    body["output"] = _write_items(answer.turn.blocks, response_id, notes)
     if answer.finish == "continue":
         notes.append(CONTINUE)
     failed = answer.failure is not None
@@ -199,15 +199,13 @@ def write_end(finish: FinishReason | None, usual: FinishReason, echo: JsonObject
     }
 
 
-def _write_items(blocks: Iterable[Block], response_id: str, notes: list[Note]) -> Iterable[JsonObject]:
-    position = 0
+def _write_items(blocks: Iterable[Block], response_id: str, notes: list[Note]) -> list[JsonObject]:
+    items: list[JsonObject] = []
     for group in grouped(blocks):
         if isinstance(group, (list, ToolCall, Thinking)):
-            given = id_for(group, response_id, position)
+            given = id_for(group, response_id, len(items))
             note_seals(group, given, notes)
-            item: JsonObject | None = complete_item(group, given)
-        else:
-            item = opaque_item(group, notes)
-        if item is not None:
-            yield item
-            position += 1
+            items.append(complete_item(group, given))
+        elif (item := opaque_item(group, notes)) is not None:
+            items.append(item)
+    return items

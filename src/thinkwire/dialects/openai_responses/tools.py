@@ -28,7 +28,7 @@ _FORMAT_NAME = "response"
 
 
 def read_tools(items: list[Any], path: Path) -> tuple[Tool | Opaque, ...]:
-    return tuple(_read_tool(item, at) for item, at in objects(items, path))
+    return tuple([_read_tool(item, at) for item, at in objects(items, path)])
 
 
 def _read_tool(item: JsonObject, path: Path) -> Tool | Opaque:

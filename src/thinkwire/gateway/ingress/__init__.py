@@ -48,7 +48,7 @@ def normalise(request: Request, dialect: str, to: Destination | None = None) -> 
     notes: list[Note] = []
     restore: Restore = same
     home = to is not None and is_home(dialect, to)
-    if dialect == "anthropic":
+    if dialect == "anthropic" and request.extras:
         request = without_host_fields(request, notes)
     if not home:
         if dialect == "anthropic":

@@ -18,7 +18,9 @@ def within_limits(request: Request, to: Destination, notes: list[Note]) -> Reque
     if asked is None:
         return request
     most = to.facts.max_output if to.facts else None
-    given = max(asked, _LEAST.get(to.dialect, asked))
+    given = _LEAST.get(to.dialect, asked)
+    if given < asked:
+        given = asked
     if most is not None and given > most:
         given = most
     if given == asked:

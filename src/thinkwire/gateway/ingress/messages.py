@@ -30,12 +30,16 @@ _SPOKEN = frozenset({"thinking", "output_config", "output_format", "tool_choice"
 
 def from_messages(request: Request, to: Destination | None, notes: list[Note]) -> Request:
     """The request for another vendor."""
-    request = _without_billing(request, notes)
+    if request.system:
+        request = _without_billing(request, notes)
     request = _with_latest_effort(request)
-    names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
-    turns = tuple([_without_references(turn, names) for turn in request.turns])
-    tools = _tools(request, notes)
-    if turns != request.turns or tools != request.tools:
+    turns, tools = request.turns, request.tools
+    if _has_references(turns):
+        names = {tool.name for tool in tools if isinstance(tool, Tool)}
+        turns = tuple([_without_references(turn, names) for turn in turns])
+    if tools:
+        tools = _tools(request, notes)
+    if turns is not request.turns or tools != request.tools:
         request = msgspec.structs.replace(request, turns=turns, tools=tools)
     return _without_private(request, notes) if to is None or to.dialect == "anthropic" else request
 
@@ -62,7 +66,10 @@ def _without_billing(request: Request, notes: list[Note]) -> Request:
 
 def _with_latest_effort(request: Request) -> Request:
     """The effort that a system turn set last is the request's; turns that set nothing else are gone."""
-    if not [turn for turn in request.turns if turn.role == "system" and turn.extras]:
+    for turn in request.turns:
+        if turn.role == "system" and turn.extras:
+            break
+    else:
         return request
     config: JsonObject = dict(own(request.extras, NAME).get("output_config") or {})
     turns: list[Turn] = []
@@ -85,6 +92,17 @@ def _object(value: Any) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
+def _has_references(turns: tuple[Turn, ...]) -> bool:
+    """Whether a result may hold one: it is native then, as nothing else in it is."""
+    for turn in turns:
+        for block in turn.blocks:
+            if type(block) is ToolResult:
+                for item in block.content:
+                    if type(item) is Opaque:
+                        return True
+    return False
+
+
 def _without_references(turn: Turn, names: set[str]) -> Turn:
     """Tools that a search found are named in words; they are in the request by then."""
     if ToolResult not in map(type, turn.blocks):
@@ -94,8 +112,6 @@ def _without_references(turn: Turn, names: set[str]) -> Turn:
 
 
 def _told(result: ToolResult, names: set[str]) -> Block:
-    if Opaque not in map(type, result.content):
-        return result
     content = tuple(_reference(item, names) for item in result.content)
     return result if content == result.content else msgspec.structs.replace(result, content=content)
 
@@ -120,7 +136,7 @@ def _tools(request: Request, notes: list[Note]) -> tuple[Tool | Opaque, ...]:
             else:
                 left_out.append(str(_object(tool.data).get("type")))
         elif tool.name != PLACEHOLDER:
-            tools.append(_undeferred(tool))
+            tools.append(_undeferred(tool) if tool.extras else tool)
     if left_out:
         notes.append(Note("block.dropped", f"tools that only Anthropic runs: {', '.join(left_out)}"))
     return tuple(tools)

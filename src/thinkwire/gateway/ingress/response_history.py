@@ -15,6 +15,9 @@ from thinkwire.jsonvalue import JsonObject, dump_text
 from thinkwire.messages import Block, Opaque, ResultContent, Text, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
 
+_CHANGING = frozenset((ToolCall, Opaque))
+"""Blocks that may be said otherwise here; a turn without them stays as it is."""
+
 
 class History:
     """One request's turns, read again. `effort` is what the conversation itself asked for last."""
@@ -27,6 +30,8 @@ class History:
 
     def turn(self, turn: Turn) -> Turn | None:
         """The turn in words that everybody knows; None when nothing of it is left."""
+        if _CHANGING.isdisjoint(map(type, turn.blocks)):
+            return turn
         blocks = tuple(block for given in turn.blocks for block in self._blocks(given))
         if blocks == turn.blocks:
             return turn

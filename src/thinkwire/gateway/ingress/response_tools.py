@@ -94,8 +94,11 @@ class Offer(msgspec.Struct):
     def name_of(self, kind: str, name: str, namespace: str | None = None) -> str:
         """The name under which a tool is offered, or would be."""
         wanted = Known(kind, name, None if namespace == _TOP else namespace)
+        usual = flat_name(name, wanted.namespace)
+        if self.known.get(usual) == wanted:
+            return usual
         found = (flat for flat, known in self.known.items() if known == wanted)
-        return next(found, flat_name(name, wanted.namespace))
+        return next(found, usual)
 
 
 def _inner(namespace: JsonObject) -> tuple[Tool | Opaque, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from thinkwire.gateway.ingress.response_history import History
 from thinkwire.gateway.ingress.response_tools import Offer
 from thinkwire.gateway.ingress.restoring import Feed, restoring
 from thinkwire.jsonvalue import JsonObject
-from thinkwire.messages import Opaque
+from thinkwire.messages import Opaque, Turn
 from thinkwire.notes import Note
 from thinkwire.replay import Destination
 from thinkwire.request import Request, Tool, ToolChoice
@@ -40,24 +39,30 @@ def from_responses(
     request: Request, to: Destination | None, notes: list[Note]
 ) -> tuple[Request, Feed | None]:
     """The request for another vendor, and the way back for the calls in its answer."""
-    _refuse_references(request)
+    said = own(request.extras, NAME)
+    if not _ELSEWHERE.keys().isdisjoint(said):
+        _refuse_references(said)
     offer = Offer()
-    offer.add(request.tools)
-    offer.add(_brought(request))
+    if request.tools:
+        offer.add(request.tools)
+    if brought := _brought(request.turns):
+        offer.add(brought)
     if offer.left_out:
         named = ", ".join(dict.fromkeys(offer.left_out))
         notes.append(Note("block.dropped", f"tools that only OpenAI runs: {named}"))
     same_wire = to is not None and to.dialect == "openai-responses"
     history = History(offer, same_wire=same_wire)
-    turns = tuple(turn for turn in map(history.turn, request.turns) if turn is not None)
+    turns = tuple([kept for turn in request.turns if (kept := history.turn(turn)) is not None])
     notes += history.notes()
     request = msgspec.structs.replace(request, turns=turns, tools=tuple(offer.tools.values()))
-    request = _with_latest_effort(_chosen(request, offer), history.effort)
+    if request.tool_choice is not None or "tool_choice" in said:
+        request = _chosen(request, offer)
+    if history.effort is not None:
+        request = _with_latest_effort(request, history.effort)
     return (_without_private(request, notes) if same_wire else request), restoring(offer.known)
 
 
-def _refuse_references(request: Request) -> None:
-    said = own(request.extras, NAME)
+def _refuse_references(said: JsonObject) -> None:
     for field, message in _ELSEWHERE.items():
         if said.get(field) is None:
             continue
@@ -67,12 +72,14 @@ def _refuse_references(request: Request) -> None:
         raise Failure("bad_request", text, status=400, code=code, param=field).as_error()
 
 
-def _brought(request: Request) -> Iterator[Tool | Opaque]:
+def _brought(turns: tuple[Turn, ...]) -> list[Tool | Opaque]:
     """The tools that items of the conversation bring along."""
-    for turn in request.turns:
+    tools: list[Tool | Opaque] = []
+    for turn in turns:
         for block in turn.blocks:
-            if isinstance(block, Opaque) and block.dialect == NAME and isinstance(block.data, dict):
-                yield from _tools_in(block.data)
+            if type(block) is Opaque and block.dialect == NAME and isinstance(block.data, dict):
+                tools += _tools_in(block.data)
+    return tools
 
 
 def _tools_in(item: JsonObject) -> tuple[Tool | Opaque, ...]:
@@ -121,8 +128,6 @@ def _renamed(name: str, offer: Offer) -> str:
 
 def _with_latest_effort(request: Request, effort: Any) -> Request:
     """The effort that the conversation set last is the request's."""
-    if effort is None:
-        return request
     said = own(request.extras, NAME)
     reasoning = said.get("reasoning")
     reasoning = (reasoning if isinstance(reasoning, dict) else {}) | {"effort": effort}

@@ -26,6 +26,8 @@ Feed = Callable[[list[Event]], list[Event]]
 
 def restoring(known: Mapping[str, Known]) -> Feed | None:
     """The way back for these tools; None when all of them are plain functions under their own names."""
+    if not known:
+        return None
     special = {name: tool for name, tool in known.items() if not (tool.is_plain and tool.name == name)}
     return Restoring(special).feed if special else None
 

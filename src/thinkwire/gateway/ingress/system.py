@@ -16,7 +16,10 @@ def with_placed_system(request: Request, notes: list[Note]) -> Request:
 
     Those before the conversation are the system prompt. Those with no user's turn beside them join it.
     """
-    if not [turn for turn in request.turns if turn.role == "system"]:
+    for turn in request.turns:
+        if turn.role == "system":
+            break
+    else:
         return request
     top: list[Turn] = []
     turns: list[Turn] = []

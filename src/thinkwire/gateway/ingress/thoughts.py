@@ -8,6 +8,7 @@ seal at all was altered or made elsewhere.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from typing import Any
 
 import msgspec
 
@@ -25,10 +26,12 @@ _MAKERS = {"anthropic": "anthropic", "openai": "openai", "gemini": "google", "op
 
 def without_unvouched(request: Request, dialect: str, to: Destination | None, notes: list[Note]) -> Request:
     """The request without thinking and seals that the destination did not make, or would not believe."""
-    if not any(map(_brings_thoughts, request.turns)):
+    if not _bring_thoughts(request.turns):
         return request
     sieve = _Sieve(dialect, to)
-    turns = tuple(sieve.turn(at, turn) for at, turn in enumerate(request.turns))
+    turns = tuple(
+        [sieve.turn(at, turn) if turn.role == "assistant" else turn for at, turn in enumerate(request.turns)]
+    )
     if sieve.foreign:
         message = f"{sieve.foreign} thoughts of another vendor stay with the client and are not sent"
         notes.append(Note("thinking.dormant", message, detail={"count": sieve.foreign}))
@@ -66,13 +69,15 @@ class _Sieve:
         self.unsealed: list[int] = []
 
     def turn(self, at: int, turn: Turn) -> Turn:
-        """A turn that holds a carrier of ours is opened as a whole, later; the others are looked at here."""
-        if not _brings_thoughts(turn):
-            return turn
+        """A model's turn. One that holds a carrier of ours is opened as a whole, later; the others are looked
+        at here.
+        """
         seals = [seal for block in turn.blocks if (seal := _seal(block)) is not None]
+        if not seals and Thinking not in map(type, turn.blocks):
+            return turn
         if any(is_ours(seal.data) for seal in seals):
             return turn
-        blocks = tuple(kept for block in turn.blocks if (kept := self._kept(at, block)) is not None)
+        blocks = tuple([kept for block in turn.blocks if (kept := self._kept(at, block)) is not None])
         return turn if blocks == turn.blocks else msgspec.structs.replace(turn, blocks=blocks)
 
     def _kept(self, at: int, block: Block) -> Block | None:
@@ -92,10 +97,15 @@ class _Sieve:
         return _MAKERS.get(seal.scheme.partition(".")[0], "") == self._provider
 
 
-def _brings_thoughts(turn: Turn) -> bool:
-    if turn.role != "assistant":
-        return False
-    return Thinking in map(type, turn.blocks) or any(map(_seal, turn.blocks))
+def _bring_thoughts(turns: tuple[Turn, ...]) -> bool:
+    """Whether any turn of a model's has thinking or a seal in it."""
+    block: Any
+    for turn in turns:
+        if turn.role == "assistant":
+            for block in turn.blocks:
+                if type(block) is Thinking or (type(block) in _SEALED and block.seal is not None):
+                    return True
+    return False
 
 
 def _seal(block: Block) -> Seal | None:

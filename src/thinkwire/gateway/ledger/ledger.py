@@ -89,17 +89,21 @@ class Ledger:
         return True
 
     def _entry(self, tenant: str, remembered: Remembered, place: bytes | None) -> Entry:
-        facts = list(facts_of(remembered.turn))
-        likely = [self._names(tenant, fact)[0] for fact in facts]
-        sure = [self._names(tenant, fact, place)[0] for fact in facts] if place else []
+        whose, after = spelled(tenant), spelled(b"after", place) if place else b""
+        likely: list[bytes] = []
+        sure: list[bytes] = []
+        for fact in facts_of(remembered.turn):
+            short, long = self._box.names_of(whose + spelled(*fact), after)
+            likely += short[:1]
+            sure += long[:1]
         sure += [self._names(tenant, ("item", item))[0] for item in remembered.items]
         packed = _encode(remembered)
         content = self._box.names("content", tenant, _encode(remembered.turn.blocks))[0]
         value = self._box.lock(packed, bound_to(tenant, VERSION))
         return Entry(content, value, tuple(sure), tuple(likely))
 
-    def _names(self, tenant: str, fact: Fact, place: bytes | None = None) -> list[bytes]:
-        return self._box.names(tenant, *fact, *((b"after", place) if place else ()))
+    def _names(self, tenant: str, fact: Fact) -> list[bytes]:
+        return self._box.names(tenant, *fact)
 
     async def restore(
         self, tenant: str, upstream: str, request: Request, *, bound: bool = False
@@ -111,10 +115,11 @@ class Ledger:
         Where several remembered turns fit, one that the same upstream wrote is preferred. A store in trouble
         leaves the request as it is, and that is said.
         """
-        lost, referred = list(lacking(request.turns)), references(request.turns)
+        lost, referred = lacking(request.turns), references(request.turns)
         if not lost and not referred:
             return request, ()
-        names = {index: self._turn_names(tenant, request.turns, index) for index in lost}
+        whose = spelled(tenant)
+        names = {index: self._turn_names(whose, request.turns, index) for index in lost}
         items = {item: self._names(tenant, ("item", item)) for item in referred}
         groups = [group for pair in names.values() for group in pair]
         wanted = [name for group in (*groups, *items.values()) for name in group]
@@ -145,17 +150,16 @@ class Ledger:
         note = Note("thinking.restored", message, detail={"turns": count, "at": at})
         return request, (note,)
 
-    def _turn_names(self, tenant: str, turns: Sequence[Turn], index: int) -> tuple[list[bytes], list[bytes]]:
-        """All names that a turn may be known by, the sure ones first."""
+    def _turn_names(self, whose: bytes, turns: Sequence[Turn], index: int) -> tuple[list[bytes], list[bytes]]:
+        """All names that a turn of this tenant's may be known by, the sure ones first."""
         place = place_of(turns, index)
         after = spelled(b"after", place) if place else b""
         sure: list[bytes] = []
         likely: list[bytes] = []
         for fact in facts_of(turns[index]):
-            data = spelled(tenant, *fact)
-            likely += self._box.names_of(data)
-            if after:
-                sure += self._box.names_of(data + after)
+            short, long = self._box.names_of(whose + spelled(*fact), after)
+            likely += short
+            sure += long
         return sure, likely
 
     def _unlocked(self, tenant: str, value: bytes) -> Remembered | None:

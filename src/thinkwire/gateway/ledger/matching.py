@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -21,14 +21,16 @@ Fact: TypeAlias = tuple[str, ...]
 _sorted = msgspec.json.Encoder(order="sorted").encode
 
 
-def facts_of(turn: Turn) -> Iterator[Fact]:
+def facts_of(turn: Turn) -> list[Fact]:
     """The turn's calls by id, then its visible content: words, and calls by name and arguments."""
-    calls = turn.tool_calls
-    for call in calls:
-        yield ("call", call.id, call.name)
-    words = normal(turn.text)
-    if words or calls:
-        yield ("turn", words, *[part for call in calls for part in (call.name, canonical(call.arguments))])
+    facts: list[Fact] = []
+    content = ["turn", normal(turn.text)]
+    for call in turn.tool_calls:
+        facts.append(("call", call.id, call.name))
+        content += (call.name, canonical(call.arguments))
+    if facts or content[1]:
+        facts.append(tuple(content))
+    return facts
 
 
 def place_of(turns: Sequence[Turn], index: int) -> bytes | None:
@@ -44,37 +46,56 @@ def prefixes_of(request: Request) -> Iterator[bytes]:
     bind a seal to. The last is that of the whole request.
     """
     summed = hashlib.sha256()
-    _add(summed, [text.text for text in request.system])
-    for tool in request.tools:
-        _add(
-            summed, [tool.name, _sorted(tool.schema).decode()] if isinstance(tool, Tool) else [str(tool.data)]
-        )
-    yield summed.digest()
-    for turn in request.turns:
-        called = [part for call in turn.tool_calls for part in (call.id, canonical(call.arguments))]
-        # What is put back may stand in other pieces than the client has it.
-        words = "".join("".join(_told(turn.blocks)).split())
-        _add(summed, ["\x1e", turn.role, words, *called])
+    for said in _said_in(request):
+        summed.update(said)
         yield summed.digest()
 
 
 def prefix_of(request: Request) -> bytes:
     """The digest of a whole request: of what stands before its answer."""
-    *_, whole = prefixes_of(request)
-    return whole
+    return hashlib.sha256(b"".join(_said_in(request))).digest()
 
 
-def _add(summed: Any, said: list[str]) -> None:
-    summed.update("".join([f"{text}\x1f" for text in said]).encode("utf-8", "surrogatepass"))
+def _said_in(request: Request) -> Iterator[bytes]:
+    """All of a request but thinking: what stands before its turns, then each turn."""
+    said = [text.text for text in request.system]
+    for tool in request.tools:
+        said += [tool.name, _sorted(tool.schema).decode()] if isinstance(tool, Tool) else [str(tool.data)]
+    yield _spelled(said)
+    for turn in request.turns:
+        # What is put back may stand in other pieces than the client has it.
+        said = ["\x1e", turn.role, "".join("".join(_words(turn.blocks)).split())]
+        for block in turn.blocks:
+            if type(block) is ToolCall:
+                said += (block.id, canonical(block.arguments))
+        yield _spelled(said)
 
 
-def _told(blocks: Sequence[Block]) -> Iterator[str]:
+def _spelled(said: list[str]) -> bytes:
+    return "\x1f".join([*said, ""]).encode("utf-8", "surrogatepass")
+
+
+def _words(blocks: Sequence[Block]) -> list[str]:
+    """As `_told`, spaced as it came."""
+    words: list[str] = []
     for block in blocks:
-        if isinstance(block, ToolResult):
-            yield f"result {block.call_id}"
-            yield from _told(block.content)
-        elif isinstance(block, Text):
-            yield normal(block.text)
+        if type(block) is Text:
+            words.append(block.text)
+        elif type(block) is ToolResult:
+            words.append(f"result {block.call_id}")
+            words += _words(block.content)
+    return words
+
+
+def _told(blocks: Sequence[Block]) -> list[str]:
+    told: list[str] = []
+    for block in blocks:
+        if type(block) is ToolResult:
+            told.append(f"result {block.call_id}")
+            told += _told(block.content)
+        elif type(block) is Text:
+            told.append(normal(block.text))
+    return told
 
 
 def normal(text: str) -> str:
@@ -91,9 +112,15 @@ def canonical(arguments: str) -> str:
 
 def worth_keeping(turn: Turn) -> Turn | None:
     """What of an answer a client may lose, with all that it stands among; None when there is nothing."""
-    blocks = tuple(block for block in turn.blocks if not getattr(block, "interrupted", False))
-    if any(isinstance(block, Thinking) or getattr(block, "seal", None) is not None for block in blocks):
-        return Turn("assistant", blocks, origin=turn.origin)
+    for block in turn.blocks:
+        if (type(block) is not Text and type(block) is not ToolCall) or block.seal is not None:
+            break
+    else:
+        return None
+    blocks = [block for block in turn.blocks if not getattr(block, "interrupted", False)]
+    for block in blocks:
+        if type(block) is Thinking or getattr(block, "seal", None) is not None:
+            return Turn("assistant", tuple(blocks), origin=turn.origin)
     return None
 
 

@@ -36,24 +36,31 @@ def native_items(turn: Turn) -> dict[str, int]:
     return found
 
 
-def lacking(turns: Sequence[Turn]) -> Iterator[int]:
+def lacking(turns: Sequence[Turn]) -> list[int]:
     """Where turns stand that may have lost something: not those that came back whole in their carriers."""
+    lost = []
     for index, turn in enumerate(turns):
-        if turn.role == "assistant" and not _is_whole(turn):
-            yield index
+        if turn.role == "assistant" and (turn.origin is None or not _is_whole(turn)):
+            lost.append(index)
+    return lost
 
 
 def _is_whole(turn: Turn) -> bool:
+    """Whether a turn whose origin is known has all its thinking."""
     thoughts = [block for block in turn.blocks if isinstance(block, Thinking)]
-    if turn.origin is None or not thoughts:
+    if not thoughts:
         return False
     return all(thought.seal for thought in thoughts) or any(call.seal for call in turn.tool_calls)
 
 
 def references(turns: Sequence[Turn]) -> set[str]:
     """The reasoning items that a request refers to instead of bringing them."""
-    found = [_reference(block) for turn in turns for block in turn.blocks if type(block) is Opaque]
-    return {item for item in found if item is not None}
+    found: set[str] = set()
+    for turn in turns:
+        for block in turn.blocks:
+            if type(block) is Opaque and (item := _reference(block)) is not None:
+                found.add(item)
+    return found
 
 
 def _reference(block: Block) -> str | None:
