@@ -36,7 +36,7 @@ PARALLEL = (
     + " & ".join(f'[[call:get_weather {{"city":"{city}"}}]]' for city in CITIES)
     + " [[think:Now I know.]] [[say:Cold and late.]]"
 )
-SILENCE = 0.12
+SILENCE = 0.24
 
 
 class Cell(NamedTuple):
@@ -222,7 +222,7 @@ def _thoughts(said: Said) -> str:
 def _impatient(served: Served) -> Iterator[None]:
     """A gateway that does not bear silence, for the next request."""
     before = served.parts.config
-    served.parts.configure(config_of(keepalive_seconds=SILENCE / 3))
+    served.parts.configure(config_of(keepalive_seconds=SILENCE / 6))
     try:
         yield
     finally:
