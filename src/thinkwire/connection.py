@@ -92,7 +92,10 @@ class Connection(asyncio.Protocol):
             if self.over:
                 return b""
             await self._wait(patience, until)
-        joined = self._joined()
+        pieces = self._pieces
+        joined = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self._waiting = 0
         self._read_on()
         return joined
 
@@ -112,13 +115,16 @@ class Connection(asyncio.Protocol):
             self._sink = None
 
     def _spill(self) -> None:
-        sink = self._sink
-        if not self._pieces or sink is None:
+        sink, pieces = self._sink, self._pieces
+        if not pieces or sink is None:
             return
+        piece = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self._waiting = 0
         due = self._loop.time() + self._patience
         self._due = due if due < self._until else self._until
         try:
-            self._sated = not sink.take(self._joined())
+            self._sated = not sink.take(piece)
         except Exception as error:
             self._fail(error)
             return
@@ -127,14 +133,6 @@ class Connection(asyncio.Protocol):
         elif not (self.over or self._sated):
             return
         self._wake()
-
-    def _joined(self) -> bytes:
-        """What has come and was not given on yet."""
-        pieces = self._pieces
-        joined = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        pieces.clear()
-        self._waiting = 0
-        return joined
 
     def _pause(self) -> None:
         if not self._paused and self._transport is not None and not self._transport.is_closing():

@@ -71,8 +71,22 @@ class Repeat:
         It must begin where an event begins. A line end within a text would not be JSON, so that the blank
         lines are all between events.
         """
-        if not piece.endswith(self._closing):
+        if not (piece.startswith(self._opening) and piece.endswith(self._closing)):
             return None
+        texts: list[str] | None
+        try:
+            # Nearly always it is one event; several of them are not one string.
+            text = _read_string(piece[self._lead : self._end - 2])
+            texts = [text] if text else None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            texts = self._several(piece)
+        if texts is not None:
+            if self.also is not None:
+                self.also.extend(texts)
+            self.used = True
+        return texts
+
+    def _several(self, piece: bytes) -> list[str] | None:
         opening, after, lead, end = self._opening, self._after, self._lead, self._end
         least = lead - end + 1
         texts: list[str] = []
@@ -86,9 +100,6 @@ class Repeat:
             if not text:
                 return None
             texts.append(text)
-        if self.also is not None:
-            self.also.extend(texts)
-        self.used = True
         return texts
 
 

@@ -104,13 +104,18 @@ class Line(asyncio.Protocol):
                 self._refuse(431, b"the head of the request is too long")
 
     def pause_writing(self) -> None:
-        self.congested = True
+        self._congest(True)
 
     def resume_writing(self) -> None:
-        self.congested = False
+        self._congest(False)
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
         self._drained = None
+
+    def _congest(self, full: bool) -> None:
+        self.congested = full
+        if self._visit is not None:
+            self._visit.congested = full
 
     async def drained(self) -> None:
         if self.congested:
@@ -203,6 +208,7 @@ class Line(asyncio.Protocol):
 
     def _serve(self, visit: Visit) -> None:
         self._visit = visit
+        visit.congested = self.congested
         task = self._loop.create_task(self._run(visit))
         self._server.tasks.add(task)
         task.add_done_callback(self._server.tasks.discard)

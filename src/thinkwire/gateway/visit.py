@@ -34,6 +34,8 @@ class Visit:
         self.scope = scope
         self.left = False
         """Whether the client has gone."""
+        self.congested = False
+        """Whether the client reads too slowly for more; the line keeps it up to date."""
         self.began = False
         self.over = False
         self.keep = keep
@@ -91,7 +93,7 @@ class Visit:
 
     def leave(self) -> None:
         """The client is gone."""
-        self.left = True
+        self.left, self.congested = True, False
         if not self.over and self.on_left is not None:
             self.on_left()
         self._wake()
@@ -119,11 +121,6 @@ class Visit:
             self.write(message.get("body", b""))
         else:
             self.end(message.get("body", b""))
-
-    @property
-    def congested(self) -> bool:
-        """Whether the client reads too slowly for more."""
-        return self._line.congested and not self.left
 
     async def drained(self) -> None:
         """Waits until the client has read enough for more."""
