@@ -135,8 +135,11 @@ class Run:
     def workers(self, provider: int) -> dict[str, float]:
         """Requests of one worker and of two, for each CPU second of the busiest: what they could serve with a
         core each. The load and the provider need cores as well, so requests a second tell less; they are
-        given too.
+        given too. In the middle of as many rounds as everything else.
         """
+        return medians([self._workers_once(provider) for _ in range(self.rounds)])
+
+    def _workers_once(self, provider: int) -> dict[str, float]:
         told: dict[str, float] = {}
         scenario = next(one for one in SCENARIOS if one.name == "j64")
         for count in (1, 2):

@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.inside import WAYS, counted_calls, inside
+from bench.inside import EVENTS_PER_READ, WAYS, counted_calls, inside
 
 BUDGETS = Path(__file__).with_name("budgets.toml")
 EVENTS = 400
@@ -25,14 +25,17 @@ _SLACK = 1.1
 
 
 async def count(folder: Path) -> dict[str, float]:
-    """Calls by what makes them: `request ROUTE` for a whole answer, `event ROUTE` for one of a stream."""
+    """Calls by what makes them: `request ROUTE` for a whole answer, `event ROUTE` for one of a stream that
+    comes in bursts, `piece ROUTE` for one that comes alone.
+    """
     counted: dict[str, float] = {}
     async with inside(folder) as gateway:
         for route in WAYS:
-            short = await counted_calls(gateway, route, events=8, times=TIMES)
-            long = await counted_calls(gateway, route, events=8 + EVENTS, times=TIMES)
             counted[f"request {route}"] = round(await counted_calls(gateway, route, times=TIMES), 1)
-            counted[f"event {route}"] = round((long - short) / EVENTS, 2)
+            for kind, size in (("event", EVENTS_PER_READ), ("piece", 1)):
+                short = await counted_calls(gateway, route, events=8, times=TIMES, per_read=size)
+                long = await counted_calls(gateway, route, events=8 + EVENTS, times=TIMES, per_read=size)
+                counted[f"{kind} {route}"] = round((long - short) / EVENTS, 2)
     return counted
 
 
@@ -57,7 +60,7 @@ def lowered(counted: Mapping[str, float], budgets: Mapping[str, float]) -> dict[
 
 def budgets_text(budgets: Mapping[str, float]) -> str:
     lines = ["# Function calls, counted by `python -m bench.guard --write`. Lower is better."]
-    for kind in ("request", "event"):
+    for kind in ("request", "event", "piece"):
         lines += ["", f"[{kind}]"]
         for name, calls in budgets.items():
             if name.startswith(f"{kind} "):

@@ -62,8 +62,9 @@ class ScriptedReply:
 class ScriptedHttp:
     """Stands where the network is: knows the answer by the path, and whether it is streamed by the body."""
 
-    def __init__(self, events: int = 0) -> None:
+    def __init__(self, events: int = 0, per_read: int = EVENTS_PER_READ) -> None:
         self.events = events
+        self.per_read = per_read
 
     async def ask(self, url: str, headers: Mapping[str, str], body: bytes, **how: object) -> ScriptedReply:
         answer = wire.answer_for(url.partition("?")[0])
@@ -71,7 +72,8 @@ class ScriptedHttp:
         if not self.events:
             return ScriptedReply([answer.whole], "application/json")
         deltas = [answer.deltas[n % len(answer.deltas)] for n in range(self.events)]
-        groups = [b"".join(deltas[n : n + EVENTS_PER_READ]) for n in range(0, self.events, EVENTS_PER_READ)]
+        size = self.per_read
+        groups = [b"".join(deltas[n : n + size]) for n in range(0, self.events, size)]
         return ScriptedReply([answer.head, *groups, answer.tail], "text/event-stream")
 
     async def aclose(self) -> None:
@@ -86,12 +88,14 @@ class Inside:
         self._http = http
         self.sent = 0
 
-    async def ask(self, route: str, *, events: int = 0, body: bytes | None = None) -> bytes:
+    async def ask(
+        self, route: str, *, events: int = 0, body: bytes | None = None, per_read: int = EVENTS_PER_READ
+    ) -> bytes:
         """One request on a route, streamed when `events` is not 0; the bytes that its client gets."""
         dialect, model = WAYS[route]
         path, usual = wire.request(dialect, model, stream=bool(events))
         body = usual if body is None else body
-        self._http.events = events
+        self._http.events, self._http.per_read = events, per_read
         head = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"user-agent", b"bench/1")]
         scope: dict[str, Any] = {
             "type": "http",
@@ -157,25 +161,25 @@ async def inside(folder: Path) -> AsyncIterator[Inside]:
         yield Inside(Gateway(parts), http)
 
 
-async def calls(gateway: Inside, route: str, *, events: int = 0, times: int = 20) -> pstats.Stats:
-    """The profile of a request on a route that has been taken before."""
+async def calls(gateway: Inside, route: str, *, times: int = 20, **how: Any) -> pstats.Stats:
+    """The profile of a request on a route that has been taken before; `how` it is asked."""
     quiet = logging.getLogger("thinkwire")
     handler = logging.NullHandler()
     quiet.addHandler(handler)
     try:
         for _ in range(3):
-            await gateway.ask(route, events=events)
+            await gateway.ask(route, **how)
         profile = cProfile.Profile()
         profile.enable()
         for _ in range(times):
-            await gateway.ask(route, events=events)
+            await gateway.ask(route, **how)
         profile.disable()
     finally:
         quiet.removeHandler(handler)
     return pstats.Stats(profile)
 
 
-async def counted_calls(gateway: Inside, route: str, *, events: int = 0, times: int = 1) -> float:
+async def counted_calls(gateway: Inside, route: str, *, times: int = 1, **how: Any) -> float:
     """Function calls of one request."""
-    profile: Any = await calls(gateway, route, events=events, times=times)
+    profile: Any = await calls(gateway, route, times=times, **how)
     return float(profile.total_calls) / times

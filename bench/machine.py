@@ -89,7 +89,7 @@ def running(
 
 def _plain_environment() -> dict[str, str]:
     """Ours, without proxies and keys: everything measured is on this machine."""
-    hidden = ("_PROXY", "_API_KEY", "_BASE_URL")
+    hidden = ("_PROXY", "_API_KEY", "_BASE_URL", "PYTHONDONTWRITEBYTECODE")
     return {name: value for name, value in os.environ.items() if not name.upper().endswith(hidden)}
 
 

@@ -26,8 +26,8 @@ async def test_a_route_stays_within_its_budget(route: str, tmp_path: Path) -> No
     assert over_budget(seen, budgets) == []
 
 
-def test_every_route_has_both_budgets_and_none_has_one_that_nobody_takes() -> None:
-    assert set(read_budgets()) == {f"{kind} {route}" for kind in ("request", "event") for route in WAYS}
+def test_every_route_has_its_budgets_and_none_has_one_that_nobody_takes() -> None:
+    assert set(read_budgets()) == {f"{kind} {route}" for kind in ("request", "event", "piece") for route in WAYS}
 
 
 @pytest.mark.parametrize("route", WAYS)
