@@ -27,7 +27,9 @@ async def test_a_route_stays_within_its_budget(route: str, tmp_path: Path) -> No
 
 
 def test_every_route_has_its_budgets_and_none_has_one_that_nobody_takes() -> None:
-    assert set(read_budgets()) == {f"{kind} {route}" for kind in ("request", "event", "piece") for route in WAYS}
+    assert set(read_budgets()) == {
+        f"{kind} {route}" for kind in ("request", "event", "piece") for route in WAYS
+    }
 
 
 @pytest.mark.parametrize("route", WAYS)
