@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from thinkwire.outbox import outbox_of
 from thinkwire.wire.packed import unpacker
 
 httptools: Any = import_module("httptools") if find_spec("httptools") else None
@@ -15,6 +17,12 @@ httptools: Any = import_module("httptools") if find_spec("httptools") else None
 _MOST_WAITING = 256 * 1024
 """Bytes that may lie unread before the provider is made to wait."""
 _LARGEST_HEAD = 256 * 1024
+
+
+@lru_cache(maxsize=512)
+def _header_name(name: bytes) -> str:
+    """Answers bring the same names again and again."""
+    return name.decode("latin-1").lower()
 
 
 class Lost(Exception):
@@ -52,6 +60,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._outbox = outbox_of(self._loop)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -82,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._begin()
         if self._transport is None or self._transport.is_closing():
             raise Lost
-        self._transport.write(data)
+        self._outbox.put(self._transport, data)
         while not self.begun:
             await self._wait(patience, until)
 
@@ -248,7 +257,7 @@ class Connection(asyncio.Protocol):
             raise Lost
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        key = name.decode("latin-1").lower()
+        key = _header_name(name)
         told = value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {told}" if key in self.headers else told
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import uvicorn
@@ -95,6 +96,38 @@ async def test_requests_that_come_together_are_answered_in_order() -> None:
     async with at(echo) as port:
         told = await said(port, post(b"one") + post(b"two") + LAST)
     assert [part.split()[-1] for part in told.split(b"HTTP/1.1 200")[1:]] == [b"one", b"two", b"last"]
+
+
+async def directly(scope: Any, receive: Any, send: Any) -> None:
+    """Answers as the gateway does: head and body in one write of the direct way."""
+    visit: Visit = scope["extensions"][EXTENSION]
+    body = visit.taken() or b""
+    visit.whole(200, [(b"content-length", b"%d" % len(body))], body)
+
+
+async def test_whole_answers_go_out_in_order_and_before_the_end() -> None:
+    async with at(directly) as port:
+        told = await said(port, post(b"one") + post(b"two") + LAST)
+    assert [part.split()[-1] for part in told.split(b"HTTP/1.1 200")[1:]] == [b"one", b"two", b"last"]
+
+
+async def test_a_refusal_does_not_overtake_the_answer_before_it() -> None:
+    told: list[bytes] = []
+    transport = SimpleNamespace(
+        write=told.append,
+        write_eof=lambda: told.append(b"end"),
+        close=lambda: told.append(b"closed"),
+        is_closing=lambda: False,
+        get_extra_info=lambda name: None,
+    )
+    config = SimpleNamespace(loaded_app=directly, timeout_keep_alive=5)
+    server: Any = SimpleNamespace(connections=set(), tasks=set(), total_requests=0)
+    connection = Line(config, server, {}, asyncio.get_running_loop())
+    connection.connection_made(cast(Any, transport))
+    connection.send_soon(b"answer")
+    connection.data_received(b"NONSENSE\r\n\r\n")
+    assert [told[0], told[1][:12], *told[2:]] == [b"answer", b"HTTP/1.1 400", b"end"]
+    connection.connection_lost(None)
 
 
 WIRE = (

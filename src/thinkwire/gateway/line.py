@@ -11,12 +11,14 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
 import httptools
 
 from thinkwire.gateway.visit import EXTENSION, STATUS, Visit
+from thinkwire.outbox import outbox_of
 
 HEAD_SECONDS = 30.0
 """In which the head of a request must be whole, from its first byte on."""
@@ -44,6 +46,7 @@ class Line(asyncio.Protocol):
         self._idle = float(config.timeout_keep_alive)
         self._head_seconds = float(getattr(config, "head_seconds", HEAD_SECONDS))
         self._loop = _loop or asyncio.get_running_loop()
+        self._outbox = outbox_of(self._loop)
         self._parser: Any = httptools.HttpRequestParser(self)
         self._transport: Any = None
         self._visit: Visit | None = None
@@ -142,18 +145,16 @@ class Line(asyncio.Protocol):
         self._head_seen = 0
         parser = self._parser
         version = parser.get_http_version()
-        url = httptools.parse_url(self._url)
-        raw_path = url.path or b"/"
-        path = raw_path.decode("ascii")
+        path, raw_path, query = (_usual if len(self._url) <= _USUAL_LENGTH else _target)(self._url)
         scope = {
             "type": "http",
             "asgi": _ASGI,
             "http_version": version,
             "method": parser.get_method().decode("ascii"),
             "root_path": "",
-            "path": unquote(path) if "%" in path else path,
+            "path": path,
             "raw_path": raw_path,
-            "query_string": url.query or b"",
+            "query_string": query,
             "headers": self._headers,
             "state": self._app_state.copy(),
             **self._at,
@@ -180,6 +181,10 @@ class Line(asyncio.Protocol):
 
     # What visits do.
 
+    def send_soon(self, data: bytes) -> None:
+        """Sends with what the others have to send in this turn; what is sent later comes after it."""
+        self._outbox.put(self._transport, data)
+
     def read_on(self) -> None:
         if self._paused and not self._transport.is_closing():
             self._paused = False
@@ -189,7 +194,7 @@ class Line(asyncio.Protocol):
         """An answer is over: the next one, or silence for a while, or the end."""
         self._server.total_requests += 1
         if not visit.keep or visit.left:
-            self._transport.close()
+            self._close()
             return
         self._visit = None
         if self._queue:
@@ -202,7 +207,7 @@ class Line(asyncio.Protocol):
     def shutdown(self) -> None:
         """The server ends: no further request on this connection."""
         if self._visit is None:
-            self._transport.close()
+            self._close()
         else:
             self._visit.keep = False
 
@@ -237,10 +242,11 @@ class Line(asyncio.Protocol):
     def _refuse(self, status: int, words: bytes) -> None:
         """Says why, where nothing else is being said, and closes once that can have been read."""
         if self._visit is not None:
-            self._transport.close()
+            self._close()
         else:
             length = b"content-length: %d\r\n" % len(words)
             head = STATUS[status] + b"content-type: text/plain\r\n" + length + b"connection: close\r\n\r\n"
+            self._outbox.flush()
             self._transport.write(head + words)
             self._deaf, self._head_seen = True, 0
             self._transport.write_eof()
@@ -266,10 +272,28 @@ class Line(asyncio.Protocol):
         elif self._head_seen:
             self._refuse(408, b"the head of the request did not come in time")
         else:
-            self._transport.close()
+            self._close()
+
+    def _close(self) -> None:
+        """Ends the connection once all that was sent has been read."""
+        self._outbox.flush()
+        self._transport.close()
 
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
+
+
+def _target(url: bytes) -> tuple[str, bytes, bytes]:
+    """The path that is meant, the path as it came, and the query."""
+    parsed = httptools.parse_url(url)
+    raw_path = parsed.path or b"/"
+    path = raw_path.decode("ascii")
+    return unquote(path) if "%" in path else path, raw_path, parsed.query or b""
+
+
+_USUAL_LENGTH = 256
+_usual = lru_cache(maxsize=256)(_target)
+"""Clients ask for the same few places again and again."""
 
 
 def _address(name: Any) -> tuple[str, int] | None:

@@ -22,6 +22,7 @@ class Wire(Protocol):
     congested: bool
     send: Callable[[bytes], None]
 
+    def send_soon(self, data: bytes) -> None: ...
     async def drained(self) -> None: ...
     def read_on(self) -> None: ...
     def finished(self, visit: Visit) -> None: ...
@@ -134,7 +135,7 @@ class Visit:
         head = self._head(status, headers)
         if self._length != len(body) and self._length >= 0 and self.scope["method"] != "HEAD":
             raise RuntimeError("the body is not as long as its content-length")
-        self._line.send(head + self._framed(body, last=True))
+        self._line.send_soon(head + self._framed(body, last=True))
         self._finish()
 
     def write(self, data: bytes) -> None:
