@@ -58,6 +58,13 @@ class Sink(Protocol):
 class Connection(asyncio.Protocol):
     """One connection: one request at a time, its answer in pieces as the network brings them."""
 
+    # In slots, and what every piece touches first: hundreds of streams take turns in the processor's cache.
+    __slots__ = (
+        *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_loop"),
+        *("_patience", "_until", "_due", "_sated", "_waiter", "_timer", "_error", "_paused"),
+        *("_transport", "_outbox", "idle_since", "status", "headers", "head_seen", "_framed", "_keeps"),
+    )
+
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._outbox = outbox_of(self._loop)
@@ -85,6 +92,7 @@ class Connection(asyncio.Protocol):
         self.over = False
         self._unpack: Any = None
         self._paused = False
+        self._framed = self._keeps = False
 
     async def ask(self, data: bytes, patience: float, until: float) -> None:
         """Sends a request and waits for the head of its answer."""
@@ -285,6 +293,3 @@ class Connection(asyncio.Protocol):
         if self.begun:
             self.over = True
             self._keeps = self._parser.should_keep_alive()
-
-    _framed = False
-    _keeps = False

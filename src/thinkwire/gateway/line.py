@@ -33,6 +33,12 @@ _log = logging.getLogger("thinkwire.gateway")
 class Line(asyncio.Protocol):
     """One connection. uvicorn makes it, and tells it when the server ends."""
 
+    __slots__ = (
+        *("send", "congested", "_visit", "_transport", "_outbox", "_parser", "_asking", "_queue"),
+        *("_app", "_server", "_app_state", "_at", "_loop", "_idle", "_head_seconds", "_due", "_timer"),
+        *("_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
+    )
+
     def __init__(
         self,
         config: Any,

@@ -31,6 +31,11 @@ class Wire(Protocol):
 class Visit:
     """One request on a line, and its answer; the same object is the application's `receive` and `send`."""
 
+    __slots__ = (
+        *("_line", "_chunked", "left", "congested", "began", "over", "keep", "on_left", "scope"),
+        *("_expects", "_pieces", "_unread", "_more", "_given", "_waiters", "_length"),
+    )
+
     def __init__(self, line: Wire, scope: dict[str, Any], *, keep: bool, expects: bool) -> None:
         self.scope = scope
         self.left = False
