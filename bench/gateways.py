@@ -97,9 +97,12 @@ def _thinkwire(folder: Path, port: int, upstream: int, workers: int = 1) -> Star
     return Start([binary, "serve", "--port", str(port), "--config", folder / "gateway.toml", "--no-sim"], env)
 
 
-def _relay(folder: Path, port: int, upstream: int) -> Start:
-    python = BUILD / "own" / "bin" / "python"
-    return Start([python, "-m", "bench.relay", str(port), str(upstream)], {"PYTHONPATH": str(ROOT)})
+def _bare(module: str) -> Callable[[Path, int, int], Start]:
+    def start(folder: Path, port: int, upstream: int) -> Start:
+        python = BUILD / "own" / "bin" / "python"
+        return Start([python, "-m", module, str(port), str(upstream)], {"PYTHONPATH": str(ROOT)})
+
+    return start
 
 
 def _nginx(folder: Path, port: int, upstream: int) -> Start:
@@ -241,7 +244,16 @@ GATEWAYS = (
         },
     ),
     Gateway("nginx", "nginx (forwards bytes)", _nginx_version, _nginx, _SAME),
-    Gateway("relay", "bare Python (forwards bytes)", _python_version("own", "uvloop"), _relay, _SAME),
+    Gateway(
+        "relay", "bare Python (forwards bytes)", _python_version("own", "uvloop"), _bare("bench.relay"), _SAME
+    ),
+    Gateway(
+        "bare",
+        "bare Python (translates words)",
+        _python_version("own", "uvloop"),
+        _bare("bench.bare"),
+        {"messages→chat": Way("bench-model")},
+    ),
     Gateway(
         "tensorzero",
         "TensorZero (Rust)",

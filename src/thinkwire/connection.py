@@ -109,11 +109,15 @@ class Connection(asyncio.Protocol):
             if self.over:
                 return b""
             await self._wait(patience, until)
+        self._read_on()
+        return self.taken()
+
+    def taken(self) -> bytes:
+        """What has come and was not taken yet."""
         pieces = self._pieces
         joined = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         self._waiting = 0
-        self._read_on()
         return joined
 
     async def pour(self, sink: Sink, patience: float, until: float) -> None:

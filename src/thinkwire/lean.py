@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache, lru_cache
@@ -56,11 +57,17 @@ def _trust() -> ssl.SSLContext:
 
 
 def _request(place: Place, headers: Mapping[str, str], body: bytes) -> bytes:
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-    head = f"{place.head}{lines}content-length: {len(body)}\r\n\r\n"
-    if head.count("\n") != 5 + len(headers) + 1 or head.count("\r") != head.count("\n"):
+    return b"%bcontent-length: %d\r\n\r\n%b" % (_head(place.head, tuple(headers.items())), len(body), body)
+
+
+@lru_cache(maxsize=256)
+def _head(first: str, headers: tuple[tuple[str, str], ...]) -> bytes:
+    """All lines but the length: the same from request to request."""
+    head = first + "".join([f"{name}: {value}\r\n" for name, value in headers])
+    lines = first.count("\n") + len(headers)
+    if head.count("\n") != lines or head.count("\r") != lines:
         raise ConfigError("a header has a line break in it")
-    return head.encode("latin-1", "replace") + body
+    return head.encode("latin-1", "replace")
 
 
 class LeanReply:
@@ -85,12 +92,11 @@ class LeanReply:
 
     async def read(self) -> bytes:
         """The whole body, without the key that it may repeat."""
-        body = await self._piece()
-        if body:
-            pieces = [body]
-            while piece := await self._piece():
-                pieces.append(piece)
-            body = body if len(pieces) == 1 else b"".join(pieces)
+        pieces = []
+        while not self._open.over:
+            pieces.append(await self._piece())
+        pieces.append(self._open.taken())
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         return body.replace(self._secret, b"[hidden]") if len(self._secret) >= _LONG else body
 
     async def pour(self, sink: Sink, *, patience: float | None = None) -> None:
@@ -191,8 +197,14 @@ class LeanHttp:
         """A connection on which the answer has begun."""
         connection = self._taken(place)
         try:
-            if connection is not None and await self._heard(connection, data, until):
-                return connection
+            if connection is not None:
+                try:
+                    await connection.ask(data, self._first_byte, until)
+                    return connection
+                except Lost:
+                    # Closed without a byte, it was closed for idleness; another may still serve.
+                    if connection.head_seen:
+                        raise
             connection = await self._opened(place, until)
             await connection.ask(data, self._first_byte, until)
             return connection
@@ -210,20 +222,10 @@ class LeanHttp:
                 connection.close()
             raise
 
-    async def _heard(self, connection: Connection, data: bytes, until: float) -> bool:
-        """Whether a kept connection still served; one closed without a byte was closed for idleness."""
-        try:
-            await connection.ask(data, self._first_byte, until)
-            return True
-        except Lost:
-            if connection.head_seen:
-                raise
-            return False
-
     def _taken(self, place: Place) -> Connection | None:
         """An open connection, the one that was used last."""
         free = self._free.get((place.secure, place.host, place.port), [])
-        now = asyncio.get_running_loop().time()
+        now = time.monotonic()
         while free:
             connection = free.pop()
             if connection.reusable and now - connection.idle_since < _KEPT:
@@ -246,7 +248,7 @@ class LeanHttp:
         if not connection.reusable:
             connection.close()
             return
-        connection.idle_since = asyncio.get_running_loop().time()
+        connection.idle_since = time.monotonic()
         self._free.setdefault((place.secure, place.host, place.port), []).append(connection)
 
     async def aclose(self) -> None:
