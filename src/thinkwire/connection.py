@@ -17,6 +17,7 @@ httptools: Any = import_module("httptools") if find_spec("httptools") else None
 _MOST_WAITING = 256 * 1024
 """Bytes that may lie unread before the provider is made to wait."""
 _LARGEST_HEAD = 256 * 1024
+_NEVER = float("inf")
 
 
 @lru_cache(maxsize=512)
@@ -61,7 +62,7 @@ class Connection(asyncio.Protocol):
     # In slots, and what every piece touches first: hundreds of streams take turns in the processor's cache.
     __slots__ = (
         *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_loop"),
-        *("_patience", "_until", "_due", "_sated", "_waiter", "_timer", "_error", "_paused"),
+        *("_patience", "_until", "_due", "_sated", "_waiter", "_timer", "_looks", "_error", "_paused"),
         *("_transport", "_outbox", "idle_since", "status", "headers", "head_seen", "_framed", "_keeps"),
     )
 
@@ -71,11 +72,13 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._due = float("inf")
+        self._looks = _NEVER
+        """When the timer comes."""
+        self._due = _NEVER
         self._error: Exception | None = None
         self._sink: Sink | None = None
         self._sated = False
-        self._patience = self._until = float("inf")
+        self._patience = self._until = _NEVER
         self.idle_since = 0.0
         # One for all answers of the connection: they come one after another.
         self._parser: Any = httptools.HttpResponseParser(self)
@@ -168,25 +171,27 @@ class Connection(asyncio.Protocol):
     async def _wait(self, patience: float, until: float) -> None:
         if self._error is not None:
             raise self._error
-        self._due = min(self._loop.time() + patience, until)
-        if self._timer is None or self._timer.when() > self._due:
+        due = self._loop.time() + patience
+        self._due = due if due < until else until
+        if self._due < self._looks:
             self._arm()
         self._waiter = self._loop.create_future()
         try:
             await self._waiter
         finally:
             self._waiter = None
-            self._due = float("inf")
+            self._due = _NEVER
 
     def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._looks = self._due
         self._timer = self._loop.call_at(self._due, self._look)
 
     def _look(self) -> None:
         """The one timer looks whether it is late, so that a piece in time costs none."""
-        self._timer = None
-        if self._due == float("inf"):
+        self._timer, self._looks = None, _NEVER
+        if self._due == _NEVER:
             return
         if self._loop.time() < self._due:
             self._arm()
@@ -199,7 +204,7 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def _wake(self) -> None:
-        self._due = float("inf")
+        self._due = _NEVER
         if self._waiter is not None and not self._waiter.done():
             if self._error is not None and not self._pieces and not self.over:
                 self._waiter.set_exception(self._error)

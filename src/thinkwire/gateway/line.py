@@ -35,7 +35,18 @@ class Line(asyncio.Protocol):
 
     __slots__ = (
         *("send", "congested", "_visit", "_transport", "_outbox", "_parser", "_asking", "_queue"),
-        *("_app", "_server", "_app_state", "_at", "_loop", "_idle", "_head_seconds", "_due", "_timer"),
+        *(
+            "_app",
+            "_server",
+            "_app_state",
+            "_at",
+            "_loop",
+            "_idle",
+            "_head_seconds",
+            "_due",
+            "_timer",
+            "_looks",
+        ),
         *("_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
     )
 
@@ -64,6 +75,8 @@ class Line(asyncio.Protocol):
         self._drained: asyncio.Future[None] | None = None
         self._due = _NEVER
         self._timer: asyncio.TimerHandle | None = None
+        self._looks = _NEVER
+        """When the timer comes."""
         self._head_seen = 0
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
@@ -207,7 +220,7 @@ class Line(asyncio.Protocol):
             self._serve(self._queue.popleft())
         elif not self._head_seen:
             self._expect_by(self._idle)
-        if not self._queue:
+        if self._paused and not self._queue:
             self.read_on()
 
     def shutdown(self) -> None:
@@ -260,18 +273,22 @@ class Line(asyncio.Protocol):
 
     def _expect_by(self, seconds: float) -> None:
         """Something must have come by then. One timer looks; it is not moved for every request."""
-        self._due = self._loop.time() + seconds
-        if self._timer is None or self._timer.when() > self._due:
+        self._due = due = self._loop.time() + seconds
+        if due < self._looks:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._look_at(due)
+
+    def _look_at(self, due: float) -> None:
+        self._looks = due
+        self._timer = self._loop.call_at(due, self._look)
 
     def _look(self) -> None:
-        self._timer = None
+        self._timer, self._looks = None, _NEVER
         if self._due == _NEVER or self._transport.is_closing():
             return
         if self._loop.time() < self._due:
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._look_at(self._due)
         elif self._head_seen and self._visit is not None:
             # The answer before it is still being told; the head has time until that is over.
             self._expect_by(self._head_seconds)

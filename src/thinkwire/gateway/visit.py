@@ -90,12 +90,14 @@ class Visit:
         """A part of the body has come; whether there is room for more."""
         self._pieces.append(piece)
         self._unread += len(piece)
-        self._wake()
+        if self._waiters:
+            self._wake()
         return self._unread <= _MOST_UNREAD
 
     def complete(self) -> None:
         self._more = False
-        self._wake()
+        if self._waiters:
+            self._wake()
 
     def leave(self) -> None:
         """The client is gone."""
@@ -159,7 +161,8 @@ class Visit:
 
     def _finish(self) -> None:
         self.over = True
-        self._wake()
+        if self._waiters:
+            self._wake()
         self._line.finished(self)
 
     def _framed(self, data: bytes, *, last: bool = False) -> bytes:
