@@ -111,6 +111,30 @@ async def test_whole_answers_go_out_in_order_and_before_the_end() -> None:
     assert [part.split()[-1] for part in told.split(b"HTTP/1.1 200")[1:]] == [b"one", b"two", b"last"]
 
 
+async def test_a_head_goes_out_with_its_first_piece_or_by_itself_when_none_comes() -> None:
+    may_go_on = asyncio.Event()
+
+    async def slowly(scope: Any, receive: Any, send: Any) -> None:
+        visit: Visit = scope["extensions"][EXTENSION]
+        visit.begin(200, [])
+        if scope["path"] == "/slow":
+            await may_go_on.wait()
+        visit.write(b"word")
+        visit.end()
+
+    async with at(slowly) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(post(b"", path="/slow"))
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+        may_go_on.set()
+        body = await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), 10)
+        writer.close()
+        quick = await said(port, post(b"", "Connection: close"))
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert body == b"4\r\nword\r\n0\r\n\r\n"
+    assert quick.endswith(b"connection: close\r\n\r\n4\r\nword\r\n0\r\n\r\n")
+
+
 async def test_a_refusal_does_not_overtake_the_answer_before_it() -> None:
     told: list[bytes] = []
     transport = SimpleNamespace(

@@ -204,6 +204,9 @@ class Line(asyncio.Protocol):
         """Sends with what the others have to send in this turn; what is sent later comes after it."""
         self._outbox.put(self._transport, data)
 
+    def call_soon(self, action: Callable[[], None]) -> None:
+        self._loop.call_soon(action)
+
     def read_on(self) -> None:
         if self._paused and not self._transport.is_closing():
             self._paused = False
@@ -249,7 +252,8 @@ class Line(asyncio.Protocol):
             return
         visit.keep = False
         if visit.began:
-            self._transport.close()
+            visit.let_go()
+            self._close()
         else:
             visit.whole(500, [(b"content-length", b"0")], b"")
 

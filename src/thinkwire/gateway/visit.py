@@ -23,6 +23,7 @@ class Wire(Protocol):
     send: Callable[[bytes], None]
 
     def send_soon(self, data: bytes) -> None: ...
+    def call_soon(self, action: Callable[[], None]) -> None: ...
     async def drained(self) -> None: ...
     def read_on(self) -> None: ...
     def finished(self, visit: Visit) -> None: ...
@@ -32,7 +33,7 @@ class Visit:
     """One request on a line, and its answer; the same object is the application's `receive` and `send`."""
 
     __slots__ = (
-        *("_line", "_chunked", "left", "congested", "began", "over", "keep", "on_left", "scope"),
+        *("_line", "_chunked", "_held", "left", "congested", "began", "over", "keep", "on_left", "scope"),
         *("_expects", "_pieces", "_unread", "_more", "_given", "_waiters", "_length"),
     )
 
@@ -54,6 +55,8 @@ class Visit:
         self._given = False
         self._waiters: list[asyncio.Future[None]] = []
         self._chunked = False
+        self._held = b""
+        """A head that waits for its first piece, no longer than a turn of the loop."""
         self._length = -1
 
     # The request.
@@ -135,7 +138,14 @@ class Visit:
         await self._line.drained()
 
     def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        self._line.send(self._head(status, headers))
+        self._held = self._head(status, headers)
+        self._line.call_soon(self.let_go)
+
+    def let_go(self) -> None:
+        """Sends the head, if it still waits."""
+        if self._held and not self.left:
+            self._line.send(self._held)
+        self._held = b""
 
     def whole(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
         """Head and body in one write; the headers have the length."""
@@ -147,12 +157,16 @@ class Visit:
 
     def write(self, data: bytes) -> None:
         if data and not self.left:
-            self._line.send(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else self._framed(data))
+            framed = b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else self._framed(data)
+            if self._held:
+                framed, self._held = self._held + framed, b""
+            self._line.send(framed)
 
     def end(self, data: bytes = b"") -> None:
         if self.over:
             return
-        last = self._framed(data, last=True)
+        last = self._held + self._framed(data, last=True)
+        self._held = b""
         if self._length > 0 and self.scope["method"] != "HEAD":
             self.keep = False
         if last and not self.left:
