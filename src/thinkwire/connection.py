@@ -104,14 +104,14 @@ class Connection(asyncio.Protocol):
             raise Lost
         self._outbox.put(self._transport, data)
         while not self.begun:
-            await self._wait(patience, until)
+            await self._news(patience, until)
 
     async def piece(self, patience: float, until: float) -> bytes:
         """What has come since the last one; empty at the end of the answer."""
         while not self._pieces:
             if self.over:
                 return b""
-            await self._wait(patience, until)
+            await self._news(patience, until)
         self._read_on()
         return self.taken()
 
@@ -134,7 +134,7 @@ class Connection(asyncio.Protocol):
         try:
             self._spill()
             while not (self.over or self._sated or sink.way.congested):
-                await self._wait(patience, until)
+                await self._news(patience, until)
         finally:
             self._sink = None
 
@@ -168,19 +168,16 @@ class Connection(asyncio.Protocol):
             self._paused = False
             self._transport.resume_reading()
 
-    async def _wait(self, patience: float, until: float) -> None:
+    def _news(self, patience: float, until: float) -> asyncio.Future[None]:
+        """Comes when something has come, or fails when it did not come in time."""
         if self._error is not None:
             raise self._error
         due = self._loop.time() + patience
         self._due = due if due < until else until
         if self._due < self._looks:
             self._arm()
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-            self._due = _NEVER
+        self._waiter = waiter = self._loop.create_future()
+        return waiter
 
     def _arm(self) -> None:
         if self._timer is not None:
@@ -205,11 +202,12 @@ class Connection(asyncio.Protocol):
 
     def _wake(self) -> None:
         self._due = _NEVER
-        if self._waiter is not None and not self._waiter.done():
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
             if self._error is not None and not self._pieces and not self.over:
-                self._waiter.set_exception(self._error)
+                waiter.set_exception(self._error)
             else:
-                self._waiter.set_result(None)
+                waiter.set_result(None)
 
     def close(self) -> None:
         if self._timer is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache, lru_cache
@@ -146,6 +147,40 @@ class LeanReply:
         return Failure("connection_lost", "the connection failed in the answer").as_error()
 
 
+class Room:
+    """Places for so many at once. Who finds none waits, and gets one in the order of coming."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def enter(self) -> bool:
+        """Takes a place; whether there was one."""
+        if self._free == 0:
+            return False
+        self._free -= 1
+        return True
+
+    async def wait(self) -> None:
+        """Waits for a place that somebody leaves, and takes it."""
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        self._free += 1
+
+
 class LeanHttp:
     """Connections to providers, kept open between calls; as `thinkwire.http.Http`. Close it with `aclose`."""
 
@@ -153,9 +188,8 @@ class LeanHttp:
         self, *, connect: float = 10, first_byte: float = 600, idle: float = 300, connections: int = 100
     ):
         self._connect, self._first_byte, self.idle = connect, first_byte, idle
-        self._most = connections
         self._free: dict[tuple[bool, str, int], list[Connection]] = {}
-        self._room: asyncio.Semaphore | None = None
+        self._room = Room(connections)
 
     async def ask(
         self,
@@ -172,13 +206,12 @@ class LeanHttp:
         place = _place(url)
         data = _request(place, headers, body)
         by = float("inf") if until is None else until
-        if self._room is None:
-            self._room = asyncio.Semaphore(self._most)
-        await self._room.acquire()
+        if not self._room.enter():
+            await self._room.wait()
         try:
             connection = await self._begin(place, data, by)
         except BaseException:
-            self._room.release()
+            self._room.leave()
             raise
         return LeanReply(self, place, connection, by, secret=(secret or "").encode())
 
@@ -243,8 +276,7 @@ class LeanHttp:
 
     def finish(self, place: Place, connection: Connection) -> None:
         """A connection that nobody reads any more: kept for the next request, or closed."""
-        if self._room is not None:
-            self._room.release()
+        self._room.leave()
         if not connection.reusable:
             connection.close()
             return
