@@ -40,18 +40,21 @@ def cost_of(usage: Usage | None, price: Price) -> float | None:
     """
     if usage is None or usage.input_total is None or usage.output_total is None:
         return None
-    read, write = usage.cache_read or 0, usage.cache_write or 0
-    spent = 0.0
-    for tokens, dollars in (
-        (usage.input_total - read - write, price.input),
-        (read, price.cache_read),
-        (write, price.cache_write),
-        (usage.output_total, price.output),
+    read, write, output = usage.cache_read or 0, usage.cache_write or 0, usage.output_total
+    fresh = usage.input_total - read - write
+    if (
+        (fresh and price.input is None)
+        or (read and price.cache_read is None)
+        or (write and price.cache_write is None)
+        or (output and price.output is None)
     ):
-        if tokens:
-            if dollars is None:
-                return None
-            spent += tokens * dollars
+        return None
+    spent = (
+        fresh * (price.input or 0.0)
+        + read * (price.cache_read or 0.0)
+        + write * (price.cache_write or 0.0)
+        + output * (price.output or 0.0)
+    )
     return spent / 1_000_000
 
 

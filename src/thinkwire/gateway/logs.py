@@ -17,8 +17,8 @@ from thinkwire.errors import MalformedInput
 from thinkwire.gateway.config import Logging
 from thinkwire.gateway.headers import ascii_json
 from thinkwire.gateway.log_writer import LineWriter
-from thinkwire.gateway.record import Record
-from thinkwire.jsonvalue import dump_text, parse
+from thinkwire.gateway.record import MOST_KINDS, Kind, Record
+from thinkwire.jsonvalue import dump, dump_text, parse
 from thinkwire.usage import Usage
 
 LONGEST = 2_000
@@ -43,6 +43,7 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _SEALED = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature", "data"})
 
+_encode = msgspec.json.Encoder().encode
 _ours = logging.getLogger("thinkwire")
 _gateway = logging.getLogger("thinkwire.gateway")
 _requests = logging.getLogger("thinkwire.gateway.request")
@@ -83,12 +84,10 @@ def log_request(record: Record) -> None:
     now = time.time()
     writer = _writer()
     if writer is not None and isinstance(writer.formatter, _Lines):
-        line = writer.formatter.of_request(record, now)
-        if line is not None:
-            writer.put(line)
-            return
-    message = _summary(record, _said(record.asked, record.provider, record.model))
-    _requests.info("%s", message, extra={"fields": msgspec.to_builtins(_line(record, now, message))})
+        writer.put(writer.formatter.of_request, record, now)
+    else:
+        message = _summary(record, _said(record.kind))
+        _requests.info("%s", message, extra={"fields": _fields(record, now, message)})
 
 
 def _writer() -> LineWriter | None:
@@ -131,7 +130,7 @@ class _Tokens(msgspec.Struct):
 
 
 class _Line(msgspec.Struct):
-    """The line of a request, in the order of its fields. Made from values in that order: names cost more."""
+    """The line of a request, in the order of its fields."""
 
     id: str
     tenant: str
@@ -165,78 +164,102 @@ _UNKNOWN = Usage()
 
 def _line(it: Record, now: float, message: str) -> _Line:
     """A record as a line tells it."""
-    usage = it.usage or _UNKNOWN
+    kind = it.kind
     return _Line(
-        it.id,
-        it.tenant,
-        it.dialect,
-        it.operation,
-        it.provider,
-        it.model,
-        it.status,
-        it.failure,
-        it.client_left,
-        it.streamed,
-        it.passed_through,
-        it.requested,
-        it.effective,
-        it.finish,
-        it.restored,
-        round(it.ms, 1),
-        None if it.first_ms is None else round(it.first_ms, 1),
-        _Tokens(
-            usage.input_uncached,
-            usage.cache_read,
-            usage.cache_write,
-            usage.input_total,
-            usage.output_visible,
-            usage.output_reasoning,
-            usage.output_total,
-        ),
-        None if it.cost is None else round(it.cost, 8),
-        it.notes,
-        it.asked[:200],
-        _time(now),
-        "info",
-        _requests.name,
-        message,
+        id=it.id,
+        tenant=kind.tenant,
+        dialect=kind.dialect,
+        operation=kind.operation,
+        provider=kind.provider,
+        model=kind.model,
+        status=kind.status,
+        failure=kind.failure,
+        client_left=kind.client_left,
+        streamed=kind.streamed,
+        passed_through=kind.passed_through,
+        requested=kind.requested,
+        effective=kind.effective,
+        finish=kind.finish,
+        restored=it.restored,
+        ms=round(it.ms, 1),
+        first_ms=None if it.first_ms is None else round(it.first_ms, 1),
+        tokens=_tokens(it.usage or _UNKNOWN),
+        cost=None if it.cost is None else round(it.cost, 8),
+        notes=kind.notes,
+        asked=kind.asked[:200],
+        time=_time(now),
+        level="info",
+        logger=_requests.name,
+        message=message,
+    )
+
+
+def _fields(it: Record, now: float, message: str) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(_line(it, now, message))
+    return fields
+
+
+def _tokens(usage: Usage) -> _Tokens:
+    return _Tokens(
+        usage.input_uncached,
+        usage.cache_read,
+        usage.cache_write,
+        usage.input_total,
+        usage.output_visible,
+        usage.output_reasoning,
+        usage.output_total,
     )
 
 
 def _summary(record: Record, said: str) -> str:
-    return f"{record.status} {said} in {record.ms:.0f} ms"
+    return f"{record.kind.status} {said} in {round(record.ms)} ms"
 
 
-def _said(asked: str, provider: str | None, model: str | None) -> str:
-    return f"{asked[:200] or '-'} by {f'{provider}/{model}' if model else 'nobody'}"
+def _said(kind: Kind) -> str:
+    by = f"{kind.provider}/{kind.model}" if kind.model else "nobody"
+    return f"{kind.asked[:200] or '-'} by {by}"
 
 
-def _harmless_summary(record: Record) -> str | None:
-    """The summary, if nothing that others had a hand in looks like a secret, by itself or in the summary."""
-    model = record.model
-    if len(record.asked) > LONGEST or (model and len(model) > LONGEST):
+@lru_cache(maxsize=MOST_KINDS)
+def _said_if_harmless(kind: Kind) -> str | None:
+    """The words of a summary, if nothing that others had a hand in looks like a secret or is no plain text,
+    by itself or in the summary. Requests say the same again and again, and the search costs more than a line.
+    """
+    said = _said(kind)
+    others = (kind.operation, kind.tenant, kind.dialect, kind.failure, kind.requested, kind.effective)
+    texts = " ".join([said, *map(str, others), str(kind.finish), *kind.notes, str(kind.provider)])
+    harmless = texts.isprintable() and len(texts) <= LONGEST // 2 and _SECRETS.search(texts) is None
+    return said if harmless else None
+
+
+_HOLE = "\0"
+"""Stands in no JSON by itself."""
+
+
+@lru_cache(maxsize=MOST_KINDS)
+def _ready_made(kind: Kind) -> tuple[str, ...] | None:
+    """The JSON line of requests of a kind that has nothing to hide, in pieces: what differs goes between."""
+    said = _said_if_harmless(kind)
+    if said is None:
         return None
-    said = _said_if_harmless(
-        *(record.asked, record.provider, model, record.operation, record.tenant, record.dialect),
-        *(record.failure, record.requested, record.effective, record.finish, *record.notes),
+    hole, quoted = msgspec.Raw(_HOLE.encode()), msgspec.Raw(f'"{_HOLE}"'.encode())
+    message = dump(f"{kind.status} {said} in ")[:-1] + f'{_HOLE} ms"'.encode()
+    line = msgspec.structs.replace(
+        _line(Record("", 0.0, kind, 0.0), 0.0, ""),
+        **{"id": quoted, "restored": hole, "ms": hole, "first_ms": hole, "tokens": hole, "cost": hole},
+        **{"time": quoted, "message": msgspec.Raw(message)},
     )
-    return None if said is None else _summary(record, said)[:LONGEST]
-
-
-@lru_cache(maxsize=1024)
-def _said_if_harmless(asked: str, provider: str | None, model: str | None, *others: str | None) -> str | None:
-    """Requests say the same again and again, and the search costs more than the rest of a line."""
-    said = _said(asked, provider, model)
-    texts = "\n".join([said, *map(str, others), str(provider)])
-    return said if _SECRETS.search(texts) is None else None
+    return tuple(ascii_json(line).split(_HOLE))
 
 
 class _Lines(logging.Formatter):
     """What a line looks like."""
 
-    def of_request(self, record: Record, now: float) -> str | None:
-        """The line of a request that has nothing to hide; None for any other."""
-        raise NotImplementedError
+    def of_request(self, record: Record, now: float) -> str:
+        """The line of a request; here as `logging` would have it made, as if it had been told."""
+        message = _summary(record, _said(record.kind))
+        told = {"name": _requests.name, "levelname": "INFO", "msg": message, "created": now}
+        return self.format(logging.makeLogRecord(told | {"fields": _fields(record, now, message)}))
 
 
 class JsonLines(_Lines):
@@ -254,9 +277,19 @@ class JsonLines(_Lines):
             line["error"] = redacted(self.formatException(record.exc_info))[-4 * LONGEST :]
         return ascii_json(fields | line)
 
-    def of_request(self, record: Record, now: float) -> str | None:
-        message = _harmless_summary(record)
-        return None if message is None else ascii_json(_line(record, now, message))
+    def of_request(self, record: Record, now: float) -> str:
+        pieces = _ready_made(record.kind)
+        if pieces is None:
+            return super().of_request(record, now)
+        a, b, c, d, e, f, g, h, i = pieces
+        ms, first, cost = record.ms, record.first_ms, record.cost
+        tokens = str(_encode(_tokens(record.usage or _UNKNOWN)), "ascii")
+        first_ms = "null" if first is None else f"{first:.1f}"
+        dollars = "null" if cost is None else str(_encode(round(cost, 8)), "ascii")
+        return (
+            f"{a}{record.id}{b}{record.restored}{c}{ms:.1f}{d}{first_ms}{e}{tokens}{f}{dollars}"
+            f"{g}{_time(now)}{h}{round(ms)}{i}"
+        )
 
 
 class TextLines(_Lines):
@@ -268,18 +301,23 @@ class TextLines(_Lines):
             message += "\n" + redacted(self.formatException(record.exc_info))[-4 * LONGEST :]
         return f"{_time(record.created)} {record.levelname.lower()} {message}"
 
-    def of_request(self, record: Record, now: float) -> str | None:
-        message = _harmless_summary(record)
-        return None if message is None else f"{_time(now)} info {_on_one_line(message)}"
+    def of_request(self, record: Record, now: float) -> str:
+        said = _said_if_harmless(record.kind)
+        if said is None:
+            return super().of_request(record, now)
+        return f"{_time(now)} info {_summary(record, said)}"
 
 
 def _on_one_line(message: str) -> str:
     return message if message.isprintable() else _UNSEEN.sub(" ", message.replace("\n", " | "))
 
 
+_THOUSANDTHS = [f"{number:03d}" for number in range(1000)]
+
+
 def _time(seconds: float) -> str:
     whole = int(seconds)
-    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}+00:00"
+    return f"{_second(whole)}.{_THOUSANDTHS[int((seconds - whole) * 1000)]}+00:00"
 
 
 @lru_cache(maxsize=2)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
-from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
 from thinkwire.catalog import Catalog, default_catalog
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.record import Record
-from thinkwire.gateway.tallies import Durations, open_series
+from thinkwire.gateway.record import MOST_KINDS, Kind, Record
+from thinkwire.gateway.tallies import Count, Durations, OwnSeries, open_series
 from thinkwire.notes import NOTE_CODES
 from thinkwire.providers import default_providers
 from thinkwire.usage import Usage
+
+_log = logging.getLogger("thinkwire.gateway")
 
 OTHER = "other"
 NOBODY = "none"
 MOST_MODELS = 500
 """Model labels of one process; later models are `other`."""
+
+MOST_WAITING = 100
+"""Requests that are counted together."""
 
 LOSSES = frozenset(
     {
@@ -43,9 +48,10 @@ class Metrics:
         self._catalog = catalog or default_catalog()
         self._providers = {*default_providers(), *providers}
         self._models: set[tuple[str, str]] = set()
-        self._who = lru_cache(maxsize=1024)(self._named)
-        self._of = lru_cache(maxsize=4096)(_Series)
+        self._kinds: dict[Kind, _Series] = {}
+        self._waiting: list[Record] = []
         self._series = series = open_series(client)
+        self._most_waiting = MOST_WAITING if isinstance(series, OwnSeries) else 0
         who = ("provider", "model")
         self.requests = series.counter(
             "requests", "Finished requests.", ("dialect", "operation", *who, "status", "outcome")
@@ -68,47 +74,41 @@ class Metrics:
         """How many requests are being served (for `Limits(on_running=…)`)."""
 
     def observe(self, record: Record) -> None:
-        """Counts a finished request."""
-        who = self._who(record.provider, record.model or "")
-        outcome = "client_left" if record.client_left else record.failure or "ok"
-        series = self._of(self, _Kind(record.dialect, record.operation, who, record.status, outcome))
-        series.requests.inc()
-        series.duration.observe(record.ms / 1000)
-        if record.first_ms is not None:
-            series.first.observe(record.first_ms / 1000)
-        for code in record.notes:
-            self._note(code if code in NOTE_CODES else OTHER)
-        if record.restored:
-            self.restored.of(()).inc(record.restored)
-        if record.operation == "generate" and record.provider is not None:
-            self._count(record, series)
+        """Counts a finished request: soon, where nobody sees the numbers before `expose`; at once, if it is
+        the first of its kind, so that its series begin with it."""
+        waiting = self._waiting
+        waiting.append(record)
+        if len(waiting) > self._most_waiting or record.kind not in self._kinds:
+            self.count_waiting()
 
     def expose(self) -> tuple[bytes, str]:
         """The text for `/metrics`, and its content type."""
+        self.count_waiting()
         return self._client.generate_latest(self._series), self._client.CONTENT_TYPE_LATEST
 
-    def _note(self, code: str) -> None:
-        self.notes.of((code,)).inc()
-        if code in LOSSES:
-            self.losses.of((code,)).inc()
+    def count_waiting(self) -> None:
+        """Counts those that wait: many in a row cost half of what each costs amid other work."""
+        waiting, self._waiting = self._waiting, []
+        for record in waiting:
+            try:
+                self._of(record.kind).count(record)
+            except Exception:
+                _log.exception("a request could not be counted")
 
-    def _count(self, record: Record, series: _Series) -> None:
-        counts = token_types(record.usage)
-        for kind, tokens in counts.items():
-            series.tokens(kind).inc(tokens)
-        if not counts:
-            self.untold.of(series.who).inc()
-        if record.cost is None:
-            self.unpriced.of(series.who).inc()
-        else:
-            series.cost(record.tenant).inc(record.cost)
+    def _of(self, kind: Kind) -> _Series:
+        series = self._kinds.get(kind)
+        if series is None:
+            if len(self._kinds) >= MOST_KINDS:
+                self._kinds.clear()
+            series = self._kinds[kind] = _Series(self, kind)
+        return series
 
-    def _named(self, provider: str | None, model: str) -> tuple[str, str]:
+    def who(self, provider: str | None, model: str | None) -> tuple[str, str]:
         """The labels of who answered; once given, they stay."""
         if provider is None:
             return NOBODY, NOBODY
         named = provider if provider in self._providers else OTHER
-        who = (named, self._known_model(provider, model))
+        who = (named, self._known_model(provider, model or ""))
         if who not in self._models and len(self._models) >= MOST_MODELS:
             return named, OTHER
         self._models.add(who)
@@ -120,48 +120,74 @@ class Metrics:
         return OTHER if found is None or found.by == "family" else found.facts.id.partition(":")[0]
 
 
-class _Kind(NamedTuple):
-    """What tells requests apart."""
-
-    dialect: str
-    operation: str
-    who: tuple[str, str]
-    status: int
-    outcome: str
-
-
 class _Series:
     """The numbers that requests of one kind count in; each is there from the first request that needs it."""
 
-    def __init__(self, metrics: Metrics, kind: _Kind) -> None:
-        dialect, operation, who, status, outcome = kind
-        self.who = who
-        self.requests = metrics.requests.of((dialect, operation, *who, str(status), outcome))
-        self.duration = metrics.duration.of((dialect, *who))
-        self._spoken = (dialect, *who)
-        self._metrics = metrics
-        self.tokens = cache(lambda kind: metrics.tokens.of((kind, *who)))
-        self.cost = lru_cache(maxsize=1024)(lambda tenant: metrics.cost.of((tenant, *who)))
+    def __init__(self, metrics: Metrics, kind: Kind) -> None:
+        self._metrics, self._kind = metrics, kind
+        self._who = who = metrics.who(kind.provider, kind.model)
+        self._spoken = spoken = (kind.dialect, *who)
+        outcome = "client_left" if kind.client_left else kind.failure or "ok"
+        self.requests = metrics.requests.of((kind.dialect, kind.operation, *who, str(kind.status), outcome))
+        self.duration = metrics.duration.of(spoken)
+        codes = [code if code in NOTE_CODES else OTHER for code in kind.notes]
+        self.notes = [metrics.notes.of((code,)) for code in codes]
+        self.notes += [metrics.losses.of((code,)) for code in codes if code in LOSSES]
+        self.is_answer = kind.operation == "generate" and kind.provider is not None
+        self._tokens: list[Count | None] = [None] * len(TYPES)
 
     @cached_property
     def first(self) -> Durations:
         return self._metrics.first.of(self._spoken)
 
+    def count(self, record: Record) -> None:
+        """One more of this kind."""
+        self.requests.inc()
+        self.duration.observe(record.ms / 1000)
+        if record.first_ms is not None:
+            self.first.observe(record.first_ms / 1000)
+        for noted in self.notes:
+            noted.inc()
+        if record.restored:
+            self._metrics.restored.of(()).inc(record.restored)
+        if self.is_answer:
+            self._count_spent(record)
 
-def token_types(usage: Usage | None) -> dict[str, int]:
-    """Known tokens by type; the types add up to all of them. Unknown ones are not there."""
+    def _count_spent(self, record: Record) -> None:
+        known = self._tokens
+        untold = True
+        for at, tokens in enumerate(token_types(record.usage)):
+            if tokens is not None:
+                untold = False
+                count = known[at]
+                if count is None:
+                    count = known[at] = self._metrics.tokens.of((TYPES[at], *self._who))
+                if tokens:
+                    count.inc(tokens)
+        if untold:
+            self._metrics.untold.of(self._who).inc()
+        if record.cost is None:
+            self._metrics.unpriced.of(self._who).inc()
+        else:
+            self._cost.inc(record.cost)
+
+    @cached_property
+    def _cost(self) -> Count:
+        return self._metrics.cost.of((self._kind.tenant, *self._who))
+
+
+TYPES = ("cache_read", "cache_write", "reasoning", "input", "output")
+"""Of tokens; they add up to all of them."""
+
+
+def token_types(usage: Usage | None) -> tuple[int | None, ...]:
+    """Tokens by type; None where they are unknown."""
     if usage is None:
-        return {}
+        return ()
     read, write, reasoning = usage.cache_read, usage.cache_write, usage.output_reasoning
-    counts = {}
-    if read is not None:
-        counts["cache_read"] = read
-    if write is not None:
-        counts["cache_write"] = write
-    if reasoning is not None:
-        counts["reasoning"] = reasoning
-    if usage.input_total is not None:
-        counts["input"] = max(usage.input_total - (read or 0) - (write or 0), 0)
-    if usage.output_total is not None:
-        counts["output"] = max(usage.output_total - (reasoning or 0), 0)
-    return counts
+    given, output = usage.input_total, usage.output_total
+    if given is not None and (read or write):
+        given = max(given - (read or 0) - (write or 0), 0)
+    if output is not None and reasoning:
+        output = max(output - reasoning, 0)
+    return read, write, reasoning, given, output

@@ -64,16 +64,17 @@ class Tracing:
 
     def observe(self, record: Record) -> None:
         """One answer's span and measurements."""
-        if record.operation != "generate" or record.provider is None:
+        kind = record.kind
+        if kind.operation != "generate" or kind.provider is None:
             return
-        operation = "generate_content" if record.dialect == "gemini" else "chat"
+        operation = "generate_content" if kind.dialect == "gemini" else "chat"
         shared: Attributes = {
             "gen_ai.operation.name": operation,
-            "gen_ai.provider.name": PROVIDER_NAMES.get(record.provider, record.provider),
-            "gen_ai.request.model": _short(record.model),
+            "gen_ai.provider.name": PROVIDER_NAMES.get(kind.provider, kind.provider),
+            "gen_ai.request.model": _short(kind.model),
         }
-        error: Attributes = {"error.type": record.failure} if record.failure else {}
-        self._span(record, f"{operation} {_short(record.model)}", shared | error)
+        error: Attributes = {"error.type": kind.failure} if kind.failure else {}
+        self._span(record, f"{operation} {_short(kind.model)}", shared | error)
         self._measure(record, shared, error)
 
     def _span(self, record: Record, name: str, shared: Attributes) -> None:
@@ -85,7 +86,7 @@ class Tracing:
             start_time=start,
             attributes=shared | attributes_of(record),
         )
-        if record.failure:
+        if record.kind.failure:
             span.set_status(self._trace.StatusCode.ERROR)
         span.end(start + int(record.ms * 1e6))
 
@@ -103,24 +104,24 @@ class Tracing:
 
 def attributes_of(record: Record) -> Attributes:
     """What a span says beside its provider and model. What is unknown is left out."""
-    usage = record.usage or Usage()
+    kind, usage = record.kind, record.usage or Usage()
     known = {
         "gen_ai.response.id": record.response_id and _short(record.response_id),
-        "gen_ai.response.finish_reasons": [record.finish] if record.finish else None,
-        "gen_ai.request.stream": record.streamed,
+        "gen_ai.response.finish_reasons": [kind.finish] if kind.finish else None,
+        "gen_ai.request.stream": kind.streamed,
         "gen_ai.response.time_to_first_chunk": record.first_ms and record.first_ms / 1000,
-        "gen_ai.request.reasoning.level": record.effective,
+        "gen_ai.request.reasoning.level": kind.effective,
         "gen_ai.usage.input_tokens": usage.input_total,
         "gen_ai.usage.output_tokens": usage.output_total,
         "gen_ai.usage.cache_read.input_tokens": usage.cache_read,
         "gen_ai.usage.cache_creation.input_tokens": usage.cache_write,
         "gen_ai.usage.reasoning.output_tokens": usage.output_reasoning,
         "thinkwire.request.id": record.id,
-        "thinkwire.tenant": record.tenant,
-        "thinkwire.dialect": record.dialect,
-        "thinkwire.asked": _short(record.asked),
-        "thinkwire.reasoning.requested": record.requested,
-        "thinkwire.notes": list(record.notes) or None,
+        "thinkwire.tenant": kind.tenant,
+        "thinkwire.dialect": kind.dialect,
+        "thinkwire.asked": _short(kind.asked),
+        "thinkwire.reasoning.requested": kind.requested,
+        "thinkwire.notes": list(kind.notes) or None,
         "thinkwire.restored_blocks": record.restored or None,
         "thinkwire.cost_usd": record.cost,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.gateway.record import Record
+from thinkwire.gateway.record import Kind, Record
 from thinkwire.usage import Usage
 
 USAGE = Usage(
@@ -18,25 +18,34 @@ USAGE = Usage(
 )
 
 
+KIND: dict[str, Any] = {
+    "tenant": "t1",
+    "dialect": "openai-chat",
+    "operation": "generate",
+    "asked": "claude-opus-5/high",
+    "provider": "anthropic",
+    "model": "claude-opus-5",
+    "status": 200,
+    "failure": None,
+    "client_left": False,
+    "streamed": True,
+    "passed_through": False,
+    "requested": "high",
+    "effective": "high",
+    "finish": "stop",
+    "notes": ("thinking.dormant", "sampling.dropped"),
+}
+
+
 def record(**changes: Any) -> Record:
-    """An answer by Claude to a client of the chat dialect, with these differences."""
+    """An answer by Claude to a client of the chat dialect, with these differences in it or in its kind."""
+    kind = {name: changes.pop(name, value) for name, value in KIND.items()}
     fields: dict[str, Any] = {
         "id": "req_1",
         "time": 1_800_000_000.25,
-        "tenant": "t1",
-        "dialect": "openai-chat",
-        "asked": "claude-opus-5/high",
-        "provider": "anthropic",
-        "model": "claude-opus-5",
-        "status": 200,
         "ms": 1500.04,
         "first_ms": 250.0,
         "usage": USAGE,
         "cost": 0.0125,
-        "requested": "high",
-        "effective": "high",
-        "finish": "stop",
-        "notes": ("thinking.dormant", "sampling.dropped"),
-        "streamed": True,
     }
-    return Record(**(fields | changes))
+    return Record(kind=Kind(**kind), **(fields | changes))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.gateway.metrics.records import USAGE
 from thinkwire import prices
@@ -49,6 +51,26 @@ def test_a_day_is_a_day_of_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cost_of(USAGE, PRICED.provider, PRICED.id, day=DAY) == pytest.approx(0.00015)
     cost._price.cache_clear()
     assert asked == [DAY, datetime.date(2026, 11, 2)], "each day's price is looked up once"
+
+
+COUNTS = st.integers(0, 10**6)
+DOLLARS = st.none() | st.floats(0, 1000)
+
+
+@given(st.tuples(*[COUNTS] * 4), st.tuples(*[DOLLARS] * 4))
+def test_buckets_add_up_and_only_those_that_are_used_need_a_price(
+    buckets: tuple[int, int, int, int], dollars: tuple[float | None, ...]
+) -> None:
+    fresh, read, write, output = buckets
+    price = Price(dollars[0], dollars[3], dollars[1], dollars[2])
+    usage = Usage(None, read or None, write or None, fresh + read + write, None, None, output)
+    spent = 0.0
+    for tokens, each in zip(buckets, dollars, strict=True):
+        if tokens and each is None:
+            assert prices.cost_of(usage, price) is None
+            return
+        spent += tokens * (each or 0)
+    assert prices.cost_of(usage, price) == spent / 1_000_000
 
 
 @pytest.mark.parametrize("usage", [None, Usage(), Usage(input_total=5), Usage(output_total=5)])

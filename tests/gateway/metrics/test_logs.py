@@ -19,7 +19,7 @@ from tests.gateway.metrics.records import record
 from thinkwire.gateway.config import Logging
 from thinkwire.gateway.log_writer import DELAY, MOST, WHOLE, LineWriter, together
 from thinkwire.gateway.logs import _time, gathering, log_content, log_request, redacted, set_up
-from thinkwire.gateway.record import Record
+from thinkwire.gateway.record import Kind, Record
 
 NAMES = ("thinkwire", "uvicorn", "uvicorn.error", "uvicorn.access", "thinkwire.gateway.content")
 
@@ -96,13 +96,10 @@ def test_every_field_is_told_under_its_name_and_in_its_place(stderr: Stderr) -> 
     direct, through_logging = stderr().splitlines()
     assert re.sub(r'"time":"[^"]*"', "", direct) == re.sub(r'"time":"[^"]*"', "", through_logging)
     line = json.loads(direct)
-    names = [
-        name for name in Record.__struct_fields__ if name in line and name not in ("ms", "cost", "notes")
-    ]
-    assert {name: line[name] for name in names if name != "time"} == {
-        name: getattr(told, name) for name in names if name not in ("time",)
-    }
-    assert set(Record.__struct_fields__) - set(line) == {"usage", "response_id", "trace"}
+    told_of = {name: getattr(told.kind, name) for name in Kind.__struct_fields__} | {"restored": 7}
+    assert {name: line[name] for name in told_of} == told_of | {"notes": list(told.kind.notes)}
+    beside = {*Record.__struct_fields__, *Kind.__struct_fields__} - set(line)
+    assert beside == {"kind", "usage", "response_id", "trace"}
     assert list(line) == [
         *("id", "tenant", "dialect", "operation", "provider", "model", "status", "failure", "client_left"),
         *("streamed", "passed_through", "requested", "effective", "finish", "restored", "ms", "first_ms"),
@@ -244,6 +241,24 @@ def test_a_stream_that_is_gone_breaks_nothing(stderr: Stderr) -> None:
     handler.stream.close()
     log_request(record())
     assert stderr() == ""
+
+
+def test_a_line_that_cannot_be_made_takes_no_other_with_it(stderr: Stderr) -> None:
+    def broken(it: Record, now: float) -> str:
+        raise ZeroDivisionError
+
+    async def several(writer: LineWriter) -> None:
+        log_request(record(id="req_1"))
+        writer.put(broken, record(), 0.0)
+        log_request(record(id="req_2"))
+
+    handler = set_up(Logging())
+    assert isinstance(handler, LineWriter)
+    with gathering():
+        asyncio.run(several(handler))
+    told = lines(stderr())
+    assert [line["id"] for line in told if "id" in line] == ["req_1", "req_2"]
+    assert [line["message"] for line in told if line["level"] == "error"] == ["a line could not be made"]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=3 * WHOLE // 2)))

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.gateway.metrics.records import USAGE, record
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.metrics import LOSSES, MOST_MODELS, Metrics, token_types
+from thinkwire.gateway.metrics import LOSSES, MOST_MODELS, MOST_WAITING, TYPES, Metrics, token_types
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.tallies import BOUNDS, OwnSeries, SharedSeries
 from thinkwire.notes import NOTE_CODES
@@ -137,7 +138,7 @@ COUNTS = st.none() | st.integers(0, 1000)
 @given(st.fixed_dictionaries({name: COUNTS for name in Usage.__struct_fields__ if name != "extras"}))
 def test_the_types_add_up_to_the_totals(reported: dict[str, Any]) -> None:
     usage, _ = measure(**reported)
-    types = token_types(usage)
+    types = {kind: told for kind, told in zip(TYPES, token_types(usage), strict=True) if told is not None}
     assert all(count >= 0 for count in types.values())
     parts = (usage.cache_read or 0) + (usage.cache_write or 0)
     if usage.input_total is not None and usage.input_total >= parts:
@@ -150,9 +151,76 @@ def test_the_types_add_up_to_the_totals(reported: dict[str, Any]) -> None:
 
 
 def test_nothing_told_is_nothing_counted() -> None:
-    assert token_types(None) == {}
-    assert token_types(Usage()) == {}
-    assert token_types(USAGE)["reasoning"] == 20
+    assert token_types(None) == ()
+    assert token_types(Usage()) == (None,) * len(TYPES)
+    assert token_types(USAGE)[TYPES.index("reasoning")] == 20
+
+
+RECORDS = st.builds(
+    record,
+    **{"tenant": st.sampled_from(["t1", "t2"]), "provider": st.sampled_from([None, "anthropic", "mine"])},
+    **{"model": st.sampled_from([None, "claude-opus-5", "m"]), "status": st.sampled_from([200, 401])},
+    **{"failure": st.sampled_from([None, "auth"]), "client_left": st.booleans()},
+    operation=st.sampled_from(["generate", "count_tokens"]),
+    notes=st.lists(st.sampled_from(["sampling.dropped", "thinking.dormant", "made-up"]), unique=True).map(
+        tuple
+    ),
+    ms=st.floats(0, 1e6),
+    first_ms=st.none() | st.floats(0, 1e6),
+    cost=st.none() | st.floats(0, 10),
+    restored=st.integers(0, 3),
+    usage=st.none() | st.builds(Usage, *[st.none() | st.integers(0, 1000) for _ in range(7)]),
+)
+
+
+@given(st.lists(RECORDS), st.lists(st.booleans()), st.integers(1, 5))
+def test_requests_that_wait_are_counted_as_if_they_had_not(
+    records: list[Record], looks: list[bool], kinds: int
+) -> None:
+    soon, at_once = Metrics(providers=("mine",)), Metrics(providers=("mine",))
+    at_once._most_waiting = 0
+    with pytest.MonkeyPatch.context() as patch:
+        for one, look in zip_longest(records, looks, fillvalue=False):
+            if isinstance(one, Record):
+                patch.setattr("thinkwire.gateway.metrics.MOST_KINDS", kinds)
+                soon.observe(one)
+                patch.setattr("thinkwire.gateway.metrics.MOST_KINDS", 1000)
+                at_once.observe(one)
+            if look:
+                assert undated(soon.expose()[0].decode()) == undated(at_once.expose()[0].decode())
+    assert undated(soon.expose()[0].decode()) == undated(at_once.expose()[0].decode())
+
+
+def undated(text: str) -> str:
+    """An exposition without the times at which counting began."""
+    return re.sub(r"^(\w+_created.*) \S+$", r"\1", text, flags=re.MULTILINE)
+
+
+def test_a_series_begins_with_its_first_request_and_not_when_somebody_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    metrics = Metrics()
+    for now in (1000.0, 2000.0, 3000.0):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        metrics.observe(record())
+    found = read(metrics.expose()[0])
+    assert at(found, "cost_usd_created", tenant="t1", **CLAUDE) == 1000
+    assert at(found, "cost_usd_total", tenant="t1", **CLAUDE) == pytest.approx(0.0375)
+
+
+def test_few_requests_wait() -> None:
+    metrics = Metrics()
+    for _ in range(3 * MOST_WAITING):
+        metrics.observe(record())
+        assert len(metrics._waiting) <= MOST_WAITING
+
+
+def test_what_cannot_be_counted_takes_no_other_with_it(caplog: pytest.LogCaptureFixture) -> None:
+    found = samples(record(), record(), record(usage=Usage(output_total=10**400)), record())
+    chat = {"dialect": "openai-chat", **CLAUDE}
+    assert at(found, "tokens_total", type="reasoning", **CLAUDE) == 60
+    assert at(found, "requests_total", **chat, operation="generate", status="200", outcome="ok") == 4
+    assert "could not be counted" in caplog.text
 
 
 def test_several_workers_are_told_together(tmp_path: Path) -> None:
@@ -183,8 +251,7 @@ def told_in(series: OwnSeries | SharedSeries, collector: Any, numbers: list[tupl
         bare.of(()).inc(number)
         durations.of((label,)).observe(number)
         gauge.set(number)
-    text = prometheus_client.generate_latest(collector).decode()
-    return re.sub(r"^(\w+_created.*) \S+$", r"\1", text, flags=re.MULTILINE)
+    return undated(prometheus_client.generate_latest(collector).decode())
 
 
 NUMBERS = st.floats(0, 1000) | st.sampled_from(BOUNDS) | st.integers(0, 10**12)

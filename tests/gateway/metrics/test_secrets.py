@@ -120,5 +120,5 @@ async def test_no_refusal_shows_what_was_presented(tmp_path: Path) -> None:
                 check_request({"headers": headers, "query_string": query}, GatewayConfig())
             assert secret not in str(refusal.value) + repr(refusal.value.failure)
         with pytest.raises(Refusal) as refusal:
-            await ring.authenticate(secret)
+            ring.authenticate(secret)
         assert secret not in str(refusal.value) + repr(refusal.value.failure)
