@@ -91,20 +91,20 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     extras: Extras = {}
 
 
-class _Open:
+class _Open(msgspec.Struct):
     """A block in the making."""
 
-    __slots__ = ("block", "ended", "extras", "parts", "seal")
-
-    def __init__(self, block: Block) -> None:
-        self.block = block
-        self.parts: list[str] = []
-        self.seal: Seal | None = None
-        self.ended = False
-        self.extras: Extras = {}
+    block: Block
+    parts: list[str] = []
+    seal: Seal | None = None
+    ended: bool = False
+    extras: Extras = {}
 
     def value(self) -> Block:
         block = self.block
+        if type(block) is Text and self.ended and self.seal is None and not self.extras:
+            text = block.text + "".join(self.parts)
+            return Text(text, block.refusal, block.seal, block.interrupted, block.extras)
         if type(block) is not Text and type(block) is not Thinking and type(block) is not ToolCall:
             return block
         changes: dict[str, object] = {}
@@ -124,33 +124,18 @@ class _Open:
 
 
 class Collector:
-    """The fold, one event at a time. `answer()` may be asked at any moment."""
+    """The fold, batch by batch. `answer()` may be asked at any moment."""
+
+    _started = Started()
+    _finished: Finished | None = None
+    _failed: Failed | None = None
 
     def __init__(self) -> None:
         self._blocks: dict[int, _Open] = {}
-        self._started = Started()
-        self._finished: Finished | None = None
-        self._failed: Failed | None = None
         self._notes: list[Note] = []
 
     def add(self, event: Event) -> None:
-        if type(event) is BlockGrew:
-            self._blocks[event.index].parts.append(event.text)
-        elif type(event) is BlockStarted:
-            self._blocks[event.index] = _Open(event.block)
-        elif type(event) is BlockEnded:
-            opened = self._blocks[event.index]
-            opened.ended, opened.extras = True, event.extras
-        elif type(event) is BlockSealed:
-            self._blocks[event.index].seal = event.seal
-        elif type(event) is Started:
-            self._started = event
-        elif type(event) is Finished:
-            self._finished = event
-        elif type(event) is Failed:
-            self._failed = event
-        elif type(event) is Noted:
-            self._notes.append(event.note)
+        self.take((event,))
 
     def take(self, events: Iterable[Event]) -> None:
         """Adds a batch; most of it is growth."""
@@ -158,12 +143,33 @@ class Collector:
         for event in events:
             if type(event) is BlockGrew:
                 blocks[event.index].parts.append(event.text)
-            else:
-                self.add(event)
+            elif type(event) is BlockStarted:
+                blocks[event.index] = _Open(event.block)
+            elif type(event) is BlockEnded:
+                opened = blocks[event.index]
+                opened.ended, opened.extras = True, event.extras
+            elif type(event) is BlockSealed:
+                blocks[event.index].seal = event.seal
+            elif type(event) is Started:
+                self._started = event
+            elif type(event) is Finished:
+                self._finished = event
+            elif type(event) is Failed:
+                self._failed = event
+            elif type(event) is Noted:
+                self._notes.append(event.note)
 
     def parts_of(self, index: int) -> list[str]:
         """The texts by which a block has grown; more may be added."""
         return self._blocks[index].parts
+
+    def only_words(self) -> bool:
+        """Whether there is nothing but text and calls so far, none of them sealed."""
+        for opened in self._blocks.values():
+            block = opened.block
+            if (type(block) is not Text and type(block) is not ToolCall) or block.seal or opened.seal:
+                return False
+        return True
 
     def answer(self) -> Answer:
         started, finished, failed = self._started, self._finished, self._failed

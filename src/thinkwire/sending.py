@@ -12,7 +12,7 @@ from thinkwire.asking import Asking, Prepared
 from thinkwire.connection import Way
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
-from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
+from thinkwire.events import Answer, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Turn
@@ -24,6 +24,8 @@ Batch: TypeAlias = list[Event]
 
 _SILENT = frozenset({Noted, Started, Failed})
 """Events that tell nothing of an answer."""
+_LAST = frozenset({Finished, Failed, Noted})
+"""Events that may stand at its end."""
 RETRIED = ("rate_limit", "overloaded", "timed_out", "connection_lost")
 LONGEST_WAIT = 60.0
 
@@ -40,25 +42,24 @@ _SEAL_WORDS = (
 class Attempt:
     """One try. Its beginning is held back until something is told, so that it can still be taken back."""
 
+    began = False
+    over = False
+    """Whether the answer's last event is here."""
+    failure: Failure | None = None
+    usage: Usage | None = None
+    _held: Batch | None = None
+
     def __init__(self, prepared: Prepared, notes: Sequence[Note] = ()) -> None:
         """`notes` are about the tries before; they are told once this one has begun."""
         self.prepared = prepared
-        self.began = False
-        self.over = False
-        """Whether the answer's last event is here."""
-        self.failure: Failure | None = None
-        self.usage: Usage | None = None
-        self._unsaid = (*notes, *prepared.notes)
-        self._held: Batch = []
+        self._unsaid = (*notes, *prepared.notes) if notes else prepared.notes
 
     def heard(self, batch: Batch) -> Batch:
         """What of a batch is told now; a failure is not told but remembered."""
-        if not batch or (self.began and type(batch[-1]) is BlockGrew):
-            return batch
-        if not self.began:
+        if batch and not self.began:
             batch = self._beginning(batch)
-            if not batch:
-                return batch
+        if not batch or type(batch[-1]) not in _LAST:
+            return batch
         last = _end(batch)
         if last is not None:
             self.over = True
@@ -91,14 +92,14 @@ class Attempt:
             origin = self.prepared.origin(first.id, time.time())
             named = Started(first.id, first.model, first.extras, origin)
             batch = [named, *map(Noted, self._unsaid), *batch[1:]]
-        held = self._held
-        held += batch
+        held = batch if self._held is None else self._held + batch
         for event in held:
             if type(event) not in _SILENT:
                 self.began = True
-                self._held = []
+                self._held = None
                 return held
-        if type(last := _end(held)) is Failed:
+        self._held = held
+        if type(held[-1]) is not Started and type(last := _end(held)) is Failed:
             self.over = True
             self.failed(last.failure, last.usage)
         return []
@@ -110,13 +111,15 @@ class Pouring:
     Most pieces only let a block grow as the one before did; their texts go to `grow`, without events.
     """
 
+    __slots__ = ("_attempt", "_decoder", "_grow", "_hear", "_repeat", "way")
+
     def __init__(self, attempt: Attempt, hearer: Hearer) -> None:
+        self._repeat: Repeat | None = None
         self.way = hearer.way
         self._attempt = attempt
         self._hear = hearer.hear
         self._grow = hearer.grow
         self._decoder = attempt.prepared.decoder()
-        self._repeat: Repeat | None = None
 
     def take(self, piece: bytes) -> bool:
         repeat = self._repeat

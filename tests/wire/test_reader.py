@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.wire.cuts import cut, outcome, pieces, run
 from thinkwire.errors import ProtocolError
-from thinkwire.wire.reader import FrameReader, Framing, sniff
+from thinkwire.wire.reader import FrameReader, Framing, reader_for, sniff
 from thinkwire.wire.sse import Frame, SSEParser
 
 STREAMS: dict[str, tuple[bytes, Framing | None, list[Frame]]] = {
@@ -41,6 +41,35 @@ def test_cuts_do_not_matter(stream: bytes, draw: st.DataObject) -> None:
     whole, parts = FrameReader(), FrameReader()
     expected = outcome(whole.feed, whole.close, [stream])
     assert outcome(parts.feed, parts.close, cut(draw, stream)) == expected
+
+
+HEADS = st.sampled_from(
+    [b"data: {}\n\n", b"event: x\ndata:{}\n\n", b"data", b"\xef\xbb\xbfdata: {}\n\n", b"[{}]", b""]
+)
+TAILS = st.lists(
+    st.sampled_from(
+        [
+            b"data: a\n\n",
+            b"event: x\ndata: b\n\n",
+            b"data:",
+            b"\n",
+            b"\r\n",
+            b": c\n\n",
+            b"\xef\xbb\xbf",
+            b"data: \n\n",
+        ]
+    )
+).map(b"".join)
+
+
+@given(HEADS, TAILS, st.data())
+def test_a_reader_that_is_chosen_by_the_first_bytes_reads_the_same(
+    head: bytes, tail: bytes, draw: st.DataObject
+) -> None:
+    whole, chosen = FrameReader(), reader_for(head)
+    parts = [head, *cut(draw, tail)]
+    expected = outcome(whole.feed, whole.close, [bytes([byte]) for byte in head + tail])
+    assert outcome(chosen.feed, chosen.close, parts) == expected
 
 
 SNIFFS: dict[bytes, Framing | None] = {

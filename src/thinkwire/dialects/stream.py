@@ -7,8 +7,8 @@ from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_fa
 from thinkwire.events import BlockEnded, BlockGrew, BlockSealed, BlockStarted, Event, Failed, Finished, Noted
 from thinkwire.messages import Block, Extras, Seal
 from thinkwire.notes import Note, NoteCode
-from thinkwire.wire.reader import FrameReader
-from thinkwire.wire.sse import is_done
+from thinkwire.wire.reader import FrameReader, reader_for
+from thinkwire.wire.sse import DONE, SSEParser, is_done
 
 CUT = "the stream ended before the answer did"
 
@@ -16,53 +16,28 @@ CUT = "the stream ended before the answer did"
 class FrameDecoder:
     """Bytes to frames to events. A dialect says what a frame means, and what the end of the bytes means."""
 
+    _reader: FrameReader | SSEParser | None = None
+    _over = False
+    _after_end = False
+    _blocks = 0
+    _steady = False
+    """Whether the frame let a block grow by one text, and would do only that if it came again."""
+    _repeat: Repeat | None = None
+    _tries = TRIES
+
     def __init__(self) -> None:
-        self._reader: FrameReader | None = None
         self._events: list[Event] = []
-        self._over = False
-        self._after_end = False
-        self._blocks = 0
-        self._steady = False
-        """Whether the frame only let a block grow by one text, and would do the same again."""
-        self._repeat: Repeat | None = None
-        self._tries = TRIES
 
-    def feed(self, chunk: bytes) -> list[Event]:
-        self._read(chunk)
-        return self._take()
-
-    def close(self) -> list[Event]:
-        self._read(None)
-        if not self._over:
-            try:
-                self._end_of_bytes()
-            except MalformedInput as error:
-                self._fail(protocol_failure(str(error)))
-        return self._take()
-
-    def repeats(self) -> Repeat | None:
-        """What the next piece is likely made of; None when nobody knows, or while a frame is incomplete."""
-        return self._repeat if self._reader is not None and self._reader.between else None
-
-    def _on_frame(self, name: str | None, data: bytes) -> None:
-        """One frame of the wire."""
-        raise NotImplementedError
-
-    def _on_done(self) -> None:
-        """The `[DONE]` marker, where a server sends one."""
-
-    def _end_of_bytes(self) -> None:
-        """Nothing more will come, and the answer has not been ended yet."""
-        self._fail(Failure("connection_lost", CUT))
-
-    def _read(self, chunk: bytes | None) -> None:
-        if self._reader is None:
-            self._reader = FrameReader()
+    def feed(self, chunk: bytes | None) -> list[Event]:
+        """The events of a chunk; None is the end of the bytes."""
+        reader = self._reader
+        if reader is None:
+            reader = self._reader = reader_for(chunk or b"")
         try:
-            frames = self._reader.close() if chunk is None else self._reader.feed(chunk)
+            frames = reader.close() if chunk is None else reader.feed(chunk)
         except ProviderError as error:
             self._fail(error.failure)
-            return
+            frames = []
         repeat = self._repeat
         for name, data in frames:
             if repeat is not None and (text := repeat.text_in(name, data)):
@@ -77,6 +52,33 @@ class FrameDecoder:
                 broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
                 self._fail(cut if chunk is None else broken)
             repeat = self._repeat
+        events, self._events = self._events, []
+        return events
+
+    def close(self) -> list[Event]:
+        events = self.feed(None)
+        if not self._over:
+            try:
+                self._end_of_bytes()
+            except MalformedInput as error:
+                self._fail(protocol_failure(str(error)))
+        return events + self._take()
+
+    def repeats(self) -> Repeat | None:
+        """What the next piece is likely made of; None when nobody knows, or while a frame is incomplete."""
+        repeat, reader = self._repeat, self._reader
+        return repeat if repeat is not None and reader is not None and reader.between else None
+
+    def _on_frame(self, name: str | None, data: bytes) -> None:
+        """One frame of the wire."""
+        raise NotImplementedError
+
+    def _on_done(self) -> None:
+        """The `[DONE]` marker, where a server sends one."""
+
+    def _end_of_bytes(self) -> None:
+        """Nothing more will come, and the answer has not been ended yet."""
+        self._fail(Failure("connection_lost", CUT))
 
     def _one(self, name: str | None, data: bytes) -> None:
         if self._repeat is not None:
@@ -85,14 +87,18 @@ class FrameDecoder:
             self._repeat = None
         if self._over:
             self._surplus(data)
-        elif is_done(data):
+        elif data == DONE or (data[:1] != b"{" and is_done(data)):
             self._on_done()
         else:
             self._steady = False
-            count = len(self._events)
+            events = self._events
+            count = len(events)
             self._on_frame(name, data)
-            if self._steady and len(self._events) == count + 1:
-                self._learn(name, data, self._events[-1])
+            if self._steady:
+                new = len(events) - count
+                # What opened the block before it let it grow would now only let it grow.
+                if new == 1 or (new == 2 and type(events[count]) is BlockStarted):
+                    self._learn(name, data, events[-1])
 
     def _learn(self, name: str | None, data: bytes, event: Event) -> None:
         if type(event) is BlockGrew and self._tries:

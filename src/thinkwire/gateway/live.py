@@ -15,6 +15,8 @@ from thinkwire.gateway.translate import Telling
 class Live:
     """Hears a model's answer and tells it to the client, in the network's own callback."""
 
+    __slots__ = ("_call", "_headers", "_keep", "_last", "_outlet", "_telling", "begun", "failure", "way")
+
     def __init__(
         self,
         call: Call,
@@ -27,13 +29,12 @@ class Live:
         """Whether something of the answer is out."""
         self.failure: Failure | None = None
         """Why there is no answer, with nothing told yet."""
+        self._last: bytes | None = None
         self._call = call
         self._outlet = call.outlet
         self._telling = telling
         self._headers = headers
         self._keep = keep
-        self._last: bytes | None = None
-
         self.way = call.outlet.way
 
     def grow(self, index: int, texts: list[str]) -> None:

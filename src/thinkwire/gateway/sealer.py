@@ -41,17 +41,14 @@ _GROWTH = {BlockGrew}
 _TELLING = {BlockStarted, BlockSealed}
 
 
-class _Making:
-    """A block that is not over yet, with the seal that its maker gave it."""
+class _Making(msgspec.Struct):
+    """A block that is not over yet, with the seal that its maker gave it, and the text of thinking."""
 
-    __slots__ = ("block", "calls", "leads", "parts", "seal")
-
-    def __init__(self, block: Thinking | Text | ToolCall, calls: int, leads: bool) -> None:
-        self.block = block
-        self.seal = block.seal
-        self.calls = calls
-        self.leads = leads
-        self.parts = [block.text] if isinstance(block, Thinking) else []
+    block: Thinking | Text | ToolCall
+    seal: Seal | None
+    calls: int = 0
+    leads: bool = False
+    parts: Sequence[str] = ()
 
 
 class Sealer:
@@ -60,6 +57,13 @@ class Sealer:
     All thinking leaves sealed by us. A call's seal goes along with the thinking before it when it is known by
     then; for that the end of a thinking block waits for the event that follows it. Growth passes untouched.
     """
+
+    _held: tuple[tuple[BlockEnded, _Making], ...] = ()
+    _waiting: list[Kept] | None = None
+    _thoughts: list[Kept] | None = None
+    _calls = 0
+    _said = False
+    _bundled = False
 
     def __init__(
         self,
@@ -83,12 +87,6 @@ class Sealer:
         self._making: dict[int, _Making] = {}
         self._growing: dict[int, list[str]] = {}
         self._unshown: dict[int, BlockStarted] = {}
-        self._held: list[tuple[BlockEnded, _Making]] = []
-        self._waiting: list[Kept] = []
-        self._thoughts: list[Kept] = []
-        self._calls = 0
-        self._said = False
-        self._bundled = False
 
     @cached_property
     def _turn(self) -> bytes:
@@ -104,7 +102,7 @@ class Sealer:
         if kinds == _GROWTH and not self._held and not self._unshown:
             self._grow(events)
             return list(events)
-        if not kinds.isdisjoint(_TELLING):
+        if self._scheme is not None and not kinds.isdisjoint(_TELLING):
             self._look_ahead(events)
         out: list[Event] = []
         for event in events:
@@ -116,9 +114,23 @@ class Sealer:
                 if event.index in self._growing:
                     self._growing[event.index].append(event.text)
                 out.append(event)
+            elif type(event) is BlockStarted:
+                self._start(event, out)
+            elif type(event) is BlockEnded:
+                self._end(event, out)
             else:
                 self._take(event, out)
         return out
+
+    def _take(self, event: Event, out: list[Event]) -> None:
+        """What is neither start, growth nor end of a block."""
+        if type(event) is BlockSealed:
+            if event.index in self._making:
+                self._making[event.index].seal = event.seal
+            return
+        if type(event) is Started:
+            self._origin = event.origin or self._origin
+        out.append(event)
 
     def _grow(self, events: Sequence[Event]) -> None:
         growing = self._growing
@@ -159,7 +171,7 @@ class Sealer:
         shown: list[Block] = []
         for index, block in enumerate(blocks):
             if type(block) is ToolCall and block.seal is not None:
-                self._waiting.append(_kept_call(index, block, block.seal))
+                self._wait(index, block, block.seal)
         for index, block in enumerate(blocks):
             if type(block) is Thinking:
                 shown.append(self._whole_thought(index, block))
@@ -180,60 +192,55 @@ class Sealer:
         shown = self._shown(index, block)
         if self._scheme is None or block.interrupted:
             return shown
-        making = _Making(block, self._calls, not self._said)
+        making = _Making(block, block.seal, self._calls, not self._said, (block.text,))
         return msgspec.structs.replace(shown, seal=self._seal(self._kept_thinking(BlockEnded(index), making)))
-
-    def _take(self, event: Event, out: list[Event]) -> None:
-        match event:
-            case BlockStarted():
-                self._start(event, out)
-            case BlockSealed(index=index, seal=seal):
-                if index in self._making:
-                    self._making[index].seal = seal
-            case BlockEnded():
-                self._end(event, out)
-            case Started(origin=origin):
-                self._origin = origin or self._origin
-                out.append(event)
-            case _:
-                out.append(event)
 
     def _look_ahead(self, events: Sequence[Event]) -> None:
         """Seals of calls that this batch tells: they may go along with thinking that ends before them."""
         if self._dialect == "gemini":
             return
-        making = self._making.items()
-        calls = {index: made.block for index, made in making if isinstance(made.block, ToolCall)}
+        begun: dict[int, Block] = {}
         for event in events:
-            match event:
-                case BlockStarted(index=index, block=ToolCall() as call):
-                    calls[index] = call
-                    if call.seal is not None:
-                        self._waiting.append(_kept_call(index, call, call.seal))
-                case BlockSealed(index=index, seal=seal) if index in calls:
-                    self._waiting.append(_kept_call(index, calls[index], seal))
+            if type(event) is BlockStarted:
+                begun[event.index] = event.block
+                seal = getattr(event.block, "seal", None)
+            elif type(event) is BlockSealed:
+                seal = event.seal
+            else:
+                continue
+            if seal is None:
+                continue
+            made = self._making.get(event.index)
+            call = begun.get(event.index) or (made.block if made is not None else None)
+            if type(call) is ToolCall:
+                self._wait(event.index, call, seal)
+
+    def _wait(self, index: int, call: ToolCall, seal: Seal) -> None:
+        self._waiting = self._waiting or []
+        self._waiting.append(_kept_call(index, call, seal))
 
     def _start(self, event: BlockStarted, out: list[Event]) -> None:
         index, block = event.index, event.block
-        if isinstance(block, Image):
-            out.append(BlockStarted(index, self._sealed_image(index, block)))
-            return
-        if not isinstance(block, (Thinking, Text, ToolCall)):
-            out.append(event)
-            return
-        making = self._making[index] = _Making(block, self._calls, not self._said)
-        if isinstance(block, Thinking):
+        if type(block) is Thinking:
+            parts = [block.text]
+            self._making[index] = _Making(block, block.seal, self._calls, not self._said, parts)
             if self._scheme is not None:
-                self._growing[index] = making.parts
-            shown = BlockStarted(index, self._shown(index, block))
+                self._growing[index] = parts
+            out.append(BlockStarted(index, self._shown(index, block)))
+        elif type(block) is Text or type(block) is ToolCall:
+            self._making[index] = _Making(block, block.seal)
+            self._said = type(block) is Text
+            self._calls += not self._said
+            if block.seal is not None:
+                event = BlockStarted(index, msgspec.structs.replace(block, seal=None))
+            if type(block) is Text and not block.text and self._dialect != "gemini":
+                self._unshown[index] = event
+            else:
+                out.append(event)
+        elif type(block) is Image:
+            out.append(BlockStarted(index, self._sealed_image(index, block)))
         else:
-            self._said = isinstance(block, Text)
-            self._calls += isinstance(block, ToolCall)
-            shown = BlockStarted(index, msgspec.structs.replace(block, seal=None)) if block.seal else event
-            if isinstance(block, Text) and not block.text and self._dialect != "gemini":
-                self._unshown[index] = shown
-                return
-        out.append(shown)
+            out.append(event)
 
     def _shown(self, index: int, block: Thinking) -> Thinking:
         """The block as the client's encoder is given it: not yet sealed, in a form that the dialect shows."""
@@ -259,7 +266,7 @@ class Sealer:
             out.append(event)
         elif isinstance(making.block, Thinking):
             del self._growing[event.index]
-            self._held.append((event, making))
+            self._held += ((event, making),)
             if self._dialect == "gemini":
                 self._release(out)
         else:
@@ -271,15 +278,16 @@ class Sealer:
         """Lets ended thinking go, sealed."""
         for event, making in self._held:
             kept = self._kept_thinking(event, making)
+            self._thoughts = self._thoughts or []
             self._thoughts.append(kept)
             out.append(BlockSealed(event.index, self._seal(kept)))
             out.append(event)
-        self._held.clear()
+        self._held = ()
 
     def _seal(self, kept: Kept) -> Seal:
         """The seal for thinking, with the seals of calls that wait for something to ride on."""
-        riding, self._waiting = self._waiting, []
-        return self._carrier((kept, *riding))
+        riding, self._waiting = self._waiting, None
+        return self._carrier((kept, *(riding or ())))
 
     def _kept_thinking(self, event: BlockEnded, making: _Making) -> Kept:
         assert isinstance(making.block, Thinking)
@@ -312,8 +320,9 @@ class Sealer:
 
     def _bundle(self) -> tuple[Kept, ...]:
         """The thinking so far, up to what a carrier has room for."""
-        room = "".join(kept.block.text for kept in self._thoughts if isinstance(kept.block, Thinking))
-        return tuple(self._thoughts) if fits(room) else ()
+        thoughts = tuple(self._thoughts or ())
+        room = "".join(kept.block.text for kept in thoughts if isinstance(kept.block, Thinking))
+        return thoughts if fits(room) else ()
 
     def _sealed_image(self, index: int, block: Image) -> Image:
         if block.seal is None:

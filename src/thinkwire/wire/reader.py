@@ -8,11 +8,12 @@ from typing import Literal
 from thinkwire.wire.json_array import JSONArrayParser
 from thinkwire.wire.ndjson import NDJSONParser
 from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
-from thinkwire.wire.sse import Frame, SSEParser
+from thinkwire.wire.sse import BareSSEParser, Frame, SSEParser
 
 Framing = Literal["sse", "ndjson", "array"]
 
 _BLANK = BOM + b" \t\r\n"
+_EVENT = (b"data:", b"event:")
 
 
 def sniff(head: bytes) -> Framing | None:
@@ -28,6 +29,11 @@ def sniff(head: bytes) -> Framing | None:
     return "ndjson" if head.startswith(b"{") else "sse"
 
 
+def reader_for(head: bytes) -> FrameReader | SSEParser:
+    """What reads a stream that begins like this: its parser at once, if these bytes tell which that is."""
+    return BareSSEParser() if head.startswith(_EVENT) else FrameReader()
+
+
 class FrameReader:
     """Reads SSE, NDJSON or a JSON array, whichever arrives; `framing` tells which it was.
 
@@ -40,11 +46,12 @@ class FrameReader:
     close: Callable[[], list[Frame]]
     """What is left at the end of the stream."""
 
+    framing: Framing | None = None
+    _head = b""
+    _sse: SSEParser | None = None
+
     def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
         self._limit = limit
-        self._head = b""
-        self.framing: Framing | None = None
-        self._sse: SSEParser | None = None
         self.feed = self._sniff
         self.close = self._end
 
@@ -74,7 +81,7 @@ class FrameReader:
     def _become(self, framing: Framing) -> None:
         self.framing = framing
         if framing == "sse":
-            self._sse = sse = SSEParser(limit=self._limit)
+            self._sse = sse = BareSSEParser(limit=self._limit)
             self.feed, self.close = sse.feed, sse.close
             return
         parser: Parser[bytes] = (NDJSONParser if framing == "ndjson" else JSONArrayParser)(limit=self._limit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
+from thinkwire.wire.parser import BOM, Parser
 
 DONE = b"[DONE]"
 
@@ -29,20 +29,36 @@ class SSEParser(Parser[Frame]):
     by it, and the last event is delivered even when the blank line after it is missing.
     """
 
-    def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
-        super().__init__(limit=limit)
-        self._head: bytes | None = b""  # the first bytes, until it is known whether they are a BOM
-        self._after_cr = False
-        self._unsettled = True  # `_head` or `_after_cr` concerns the next byte
-        self._begun = False  # `_line`, `_data` or `_event` holds part of an event
-        self._line = bytearray()
-        self._data = bytearray()
-        self._event: str | None = None
+    _head: bytes | None = b""  # the first bytes, until it is known whether they are a BOM
+    _after_cr = False
+    _unsettled = True  # `_head` or `_after_cr` concerns the next byte
+    _begun = False  # `_line`, `_data` or `_event` holds part of an event
+    _line: bytearray
+    _data: bytearray
+    _event: str | None = None
 
     @property
     def between(self) -> bool:
         """Whether the next byte begins an event."""
         return not (self._begun or self._unsettled)
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """The events that `chunk` completes; nearly always it is whole events and nothing else."""
+        if (
+            self._begun
+            or self._unsettled
+            or self._failure is not None
+            or not chunk.endswith(b"\n\n")
+            or _CR in chunk
+            or len(chunk) > self._limit
+        ):
+            return super().feed(chunk)
+        only = chunk[6:-2]
+        if chunk[:6] == b"data: " and only and _LF not in only:
+            return [_new(Frame, (None, only))]
+        items: list[Frame] = []
+        self._blocks(chunk[:-2].split(b"\n\n"), items)
+        return items
 
     def _take(self, chunk: bytes, items: list[Frame]) -> None:
         if len(chunk) > self._limit:
@@ -66,10 +82,11 @@ class SSEParser(Parser[Frame]):
         """Whole events, none of them above the limit, while no other is pending: nearly all there ever is."""
         append = items.append
         for block in blocks:
-            line, newline, more = block.partition(b"\n")
-            if not newline and line[:6] == b"data: " and len(line) > 6:
-                append(_new(Frame, (None, line[6:])))
-            elif (
+            if block[:6] == b"data: " and len(block) > 6 and _LF not in block:
+                append(_new(Frame, (None, block[6:])))
+                continue
+            line, _, more = block.partition(b"\n")
+            if (
                 line[:6] == b"event:"
                 and more[:6] == b"data: "
                 and len(more) > 6
@@ -116,6 +133,8 @@ class SSEParser(Parser[Frame]):
         return chunk[end:]
 
     def _lines(self, part: bytes, items: list[Frame]) -> None:
+        if not self._begun:
+            self._line, self._data = bytearray(), bytearray()
         lines = part.split(b"\n")
         last = lines.pop()
         if lines and self._line:
@@ -151,6 +170,13 @@ class SSEParser(Parser[Frame]):
             items.append(Frame(self._event, bytes(self._data)))
         self._data.clear()
         self._event = None
+
+
+class BareSSEParser(SSEParser):
+    """Splits an event stream that has no BOM before it."""
+
+    _head = None
+    _unsettled = False
 
 
 @lru_cache(maxsize=256)

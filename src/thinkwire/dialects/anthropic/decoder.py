@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,8 +14,9 @@ from thinkwire.dialects.anthropic.usage import read_usage
 from thinkwire.dialects.common import arguments_object, as_extras
 from thinkwire.dialects.failures import failure_from
 from thinkwire.dialects.stream import FrameDecoder
-from thinkwire.events import BlockGrew, Finished, Noted, Started, events_of
-from thinkwire.jsonvalue import JsonObject, parse_object
+from thinkwire.errors import MalformedInput
+from thinkwire.events import BlockEnded, BlockGrew, Finished, Noted, Started, events_of
+from thinkwire.jsonvalue import JsonObject, kind, parse
 from thinkwire.messages import Opaque, Seal, Text, Thinking, ToolCall
 from thinkwire.notes import Note
 
@@ -28,22 +30,22 @@ _TEXT = ("text_delta", "text")
 _THINKING = ("thinking_delta", "thinking")
 _ARGUMENTS = ("input_json_delta", "partial_json")
 _FIELD = dict((_TEXT, _THINKING, _ARGUMENTS))
+_NEW_TEXT = {"type": "text", "text": ""}
+_NO_WORDS = Text()
 _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 
 
-class _Open:
+class _Open(msgspec.Struct):
     """The block that is being read. Thinking has no `index` until it is known whether it has text."""
 
-    __slots__ = ("citations", "delta", "field", "grew", "index", "parts", "place", "start")
-
-    def __init__(self, place: Any, start: Text | Thinking | ToolCall | Opaque) -> None:
-        self.place = place if type(place) is int else None
-        self.start = start
-        self.index: int | None = None
-        self.delta, self.field = _grows_by(start)
-        self.grew = False
-        self.citations: list[Any] = []
-        self.parts: list[str] = []
+    place: int | None
+    start: Text | Thinking | ToolCall | Opaque
+    delta: str
+    field: str
+    index: int | None = None
+    grew: bool = False
+    citations: list[Any] | None = None
+    parts: list[str] | None = None
 
 
 def _grows_by(block: Text | Thinking | ToolCall | Opaque) -> tuple[str, str]:
@@ -65,40 +67,28 @@ class StreamDecoder(FrameDecoder):
     no word for is told whole, at its end.
     """
 
+    _begun = False
+    _id: str | None = None
+    _current: _Open | None = None
+    _places = 0
+    _calls = False
+    _reason: Any = None
+    _said: tuple[str, ...] = ()
+
     def __init__(self) -> None:
         super().__init__()
-        self._begun = False
-        self._id: str | None = None
-        self._current: _Open | None = None
-        self._places = 0
-        self._calls = False
-        self._reason: Any = None
         self._usage: JsonObject = {}
         self._extras: JsonObject = {}
-        self._said: set[str] = set()
 
     def _on_frame(self, name: str | None, data: bytes) -> None:
-        event = parse_object(data)
-        match event.get("type") or name:
-            case "content_block_delta":
-                self._on_delta(event)
-            case "content_block_start":
-                self._on_block_start(event)
-            case "content_block_stop":
-                self._on_block_stop(event)
-            case "message_start":
-                self._on_start(event)
-            case "message_delta":
-                self._on_message_delta(event)
-            case "message_stop":
-                self._extras |= answer_extras(event, _STOP)
-                self._conclude()
-            case "error":
-                self._fail(failure_from(event))
-            case "message":
-                self._on_whole(event)
-            case None if event.get("error"):
-                self._fail(failure_from(event))
+        event = parse(data)
+        if type(event) is not dict:
+            raise MalformedInput(f"expected an object, got {kind(event)}")
+        said = event.get("type") or name
+        if type(said) is str and said in _READERS:
+            _READERS[said](self, event)
+        elif said is None and event.get("error"):
+            self._on_error(event)
 
     def _on_done(self) -> None:
         if self._reason is not None:
@@ -113,15 +103,13 @@ class StreamDecoder(FrameDecoder):
 
     def _odd(self, message: str) -> None:
         if message not in self._said:
-            self._said.add(message)
+            self._said += (message,)
             self._note("stream.irregular", message)
 
-    def _begin(self, started: Started | None = None) -> None:
-        if started is None and self._begun:
-            return
-        self._begun = True
-        self._events.append(started or Started())
-        if started is None:
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._events.append(Started())
             self._odd("the stream began without message_start")
 
     def _on_start(self, event: JsonObject) -> None:
@@ -132,12 +120,24 @@ class StreamDecoder(FrameDecoder):
         message = message if type(message) is dict else {}
         self._id, model = read_origin(message)
         self._merge_usage(message.get("usage"))
-        self._begin(Started(self._id, model, as_extras(NAME, answer_extras(message, _START))))
+        extras = {} if _START.issuperset(message) else as_extras(NAME, answer_extras(message, _START))
+        self._begun = True
+        self._events.append(Started(self._id, model, extras))
 
     def _merge_usage(self, usage: Any) -> None:
         """Counts are cumulative: a later one replaces an earlier one."""
         if type(usage) is dict:
-            self._usage.update((key, value) for key, value in usage.items() if value is not None)
+            for key, value in usage.items():
+                if value is not None:
+                    self._usage[key] = value
+
+    def _on_stop(self, event: JsonObject) -> None:
+        if not _STOP.issuperset(event):
+            self._extras |= answer_extras(event, _STOP)
+        self._conclude()
+
+    def _on_error(self, event: JsonObject) -> None:
+        self._fail(failure_from(event))
 
     def _on_whole(self, message: JsonObject) -> None:
         """A server that was asked for a stream and answered at once."""
@@ -148,7 +148,8 @@ class StreamDecoder(FrameDecoder):
         self._events.extend(events_of(decode_response(message)))
 
     def _on_block_start(self, event: JsonObject) -> None:
-        self._begin()
+        if not self._begun:
+            self._begin()
         native, place = event.get("content_block"), event.get("index")
         if type(native) is not dict:
             self._odd("content_block_start came without a block")
@@ -162,11 +163,14 @@ class StreamDecoder(FrameDecoder):
         if self._current is not None:
             self._odd("a block began before content_block_stop of the one before it")
             self._leave()
+        if native == _NEW_TEXT and type(place) is int:
+            self._current = _Open(place, _NO_WORDS, *_TEXT, self._open(_NO_WORDS))
+            return
         start, note = read_answer_block(native, (self._id, self._blocks))
         if note is not None:
             self._events.append(Noted(note))
         assert isinstance(start, (Text, Thinking, ToolCall, Opaque))
-        current = self._current = _Open(place, start)
+        current = self._current = _Open(place if type(place) is int else None, start, *_grows_by(start))
         match start:
             case Thinking() if start.form == "hidden":
                 pass
@@ -210,6 +214,7 @@ class StreamDecoder(FrameDecoder):
         elif kind == "signature_delta" and isinstance(current.start, Thinking):
             self._sign(current, delta.get("signature"))
         elif kind == "citations_delta" and isinstance(current.start, Text):
+            current.citations = current.citations or []
             current.citations.append(delta.get("citation"))
         else:
             self._odd("a delta of a kind that its block does not take was ignored")
@@ -252,6 +257,9 @@ class StreamDecoder(FrameDecoder):
         current, self._current = self._current, None
         assert current is not None
         start, index = current.start, current.index
+        if type(start) is Text and index is not None and not current.citations:
+            self._events.append(BlockEnded(index))
+            return
         late: JsonObject = {}
         if isinstance(start, Opaque):
             index = self._open(self._settled(current, start))
@@ -266,7 +274,7 @@ class StreamDecoder(FrameDecoder):
         self._end(index, as_extras(NAME, late))
 
     def _settled(self, current: _Open, block: Opaque) -> Opaque:
-        arguments = "".join(current.parts)
+        arguments = "".join(current.parts or ())
         if not arguments:
             return block
         value, note = arguments_object(arguments)
@@ -275,25 +283,44 @@ class StreamDecoder(FrameDecoder):
         return Opaque(NAME, {**block.data, "input": value})
 
     def _on_message_delta(self, event: JsonObject) -> None:
-        self._begin()
+        if not self._begun:
+            self._begin()
         delta = event.get("delta")
         if type(delta) is dict:
             if delta.get("stop_reason") is not None:
                 self._reason = delta["stop_reason"]
             self._extras |= answer_extras(delta, _DELTA)
-        self._extras |= answer_extras(event, _DELTA_EVENT)
+        if not _DELTA_EVENT.issuperset(event):
+            self._extras |= answer_extras(event, _DELTA_EVENT)
         self._merge_usage(event.get("usage"))
 
     def _conclude(self) -> None:
-        self._begin()
+        if not self._begun:
+            self._begin()
         if self._current is not None:
             self._odd("the answer ended before content_block_stop of its last block")
             self._leave()
         notes: list[Note] = []
         finish, native = read_finish(self._reason, self._calls, notes)
         usage, odd = read_usage(self._usage)
-        self._events.extend(Noted(note) for note in (*notes, *odd))
-        self._finish(Finished(finish, usage, as_extras(NAME, self._extras | native)))
+        for note in (*notes, *odd):
+            self._events.append(Noted(note))
+        extras = self._extras | native
+        self._over = True
+        self._events.append(Finished(finish, usage, {NAME: extras} if extras else {}))
+
+
+_READERS: dict[str, Callable[[StreamDecoder, JsonObject], None]] = {
+    "message_start": StreamDecoder._on_start,
+    "content_block_start": StreamDecoder._on_block_start,
+    "content_block_delta": StreamDecoder._on_delta,
+    "content_block_stop": StreamDecoder._on_block_stop,
+    "message_delta": StreamDecoder._on_message_delta,
+    "message_stop": StreamDecoder._on_stop,
+    "message": StreamDecoder._on_whole,
+    "error": StreamDecoder._on_error,
+}
+"""What reads each kind of event; others say nothing."""
 
 
 def _takes(current: _Open, kind: Any) -> bool:
@@ -305,6 +332,7 @@ def _absorb(current: _Open, delta: JsonObject) -> None:
     assert isinstance(current.start, Opaque)
     arguments = delta.get("partial_json")
     if delta.get("type") == "input_json_delta" and type(arguments) is str:
+        current.parts = current.parts or []
         current.parts.append(arguments)
         return
     data = dict(current.start.data)

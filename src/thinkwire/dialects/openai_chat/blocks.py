@@ -8,59 +8,77 @@ from thinkwire.dialects.common import made_up_id
 from thinkwire.dialects.openai_chat import google, inline
 from thinkwire.dialects.openai_chat.content import thinking_text
 from thinkwire.dialects.openai_chat.form import NAME, keep
-from thinkwire.dialects.openai_chat.quirks import Quirks
+from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.reasoning import OPAQUE_FIELD, Said, Thoughts, hidden_field
 from thinkwire.dialects.openai_chat.tool_calls import Call, ToolCalls
 from thinkwire.dialects.stream import FrameDecoder
-from thinkwire.events import BlockGrew, merge_extras
+from thinkwire.events import BlockEnded, BlockGrew, merge_extras
 from thinkwire.jsonvalue import JsonObject, bad, leftover
 from thinkwire.messages import Extras, Opaque, Text, Thinking, ToolCall
-from thinkwire.wire.tags import TagSplitter
+from thinkwire.wire.tags import TagSplitter, may_begin_with_tag
 
 _TEXT_PART = frozenset({"type", "text"})
 _THINKING_PART = frozenset({"type", "thinking"})
 
 
 class BlockDecoder(FrameDecoder):
-    """The part of the stream decoder that knows which block is open."""
+    """The part of the stream decoder that knows which block is open.
 
-    def __init__(self, quirks: Quirks) -> None:
+    What puts thinking, calls and tags together is made when the first of them comes: most answers have none.
+    """
+
+    _id: str | None = None
+    _whole = False
+    """The message came in one piece: every text part is a block of its own."""
+    _kind: str | None = None
+    _index = -1
+    _refused = False
+    _thoughts: Thoughts | None = None
+    _calls: ToolCalls | None = None
+    _announced = 0
+    _splitter: TagSplitter | None = None
+    _head = ""
+    _tag: str | None = None
+    _in_thought = False
+    """Gemini's thought has been opened; the answer will begin with its closing tag."""
+
+    def __init__(self, *, quirks: Quirks = USUAL) -> None:
         self._quirks = quirks
-        super().__init__()
-        self._id: str | None = None
-        self._whole = False
-        """The message came in one piece: every text part is a block of its own."""
-        self._kind: str | None = None
-        self._index = -1
+        self._tagged = quirks.think_tags != "off"
+        """Whether the text may still begin with a tag, or is in one."""
         self._late: Extras = {}
-        self._refused = False
-        self._thoughts = Thoughts()
-        self._calls = ToolCalls()
-        self._announced = 0
-        inside = quirks.think_tags == "inside"
-        self._splitter = None if quirks.think_tags == "off" else TagSplitter(starts_inside=inside)
-        self._head = ""
-        self._tag: str | None = None
-        self._in_thought = False
-        """Gemini's thought has been opened; the answer will begin with its closing tag."""
+        super().__init__()
 
     def _say(self, kind: str, text: str) -> None:
         if self._kind != kind:
-            self._close_block()
-            self._settle()
+            if self._kind is not None:
+                self._close_block()
+            if self._thoughts is not None:
+                self._settle()
             self._refused = self._refused or kind == "refusal"
-            self._index = self._open(Text(refusal=kind == "refusal"))
+            self._index = self._open(Text("", kind == "refusal"))
             self._kind = kind
         self._events.append(BlockGrew(self._index, text))
 
     def _text(self, text: str) -> None:
-        if self._splitter is None:
+        if not self._tagged:
             self._say("text", text)
             return
+        splitter = self._splitter
+        if splitter is None:
+            if self._quirks.think_tags == "auto" and not may_begin_with_tag(text):
+                self._tagged = False
+                self._say("text", text)
+                return
+            splitter = self._begin_splitting()
         if self._tag is None:
             self._head += text
-        for piece in self._splitter.feed(text):
+        for piece in splitter.feed(text):
             self._piece(piece.thinking, piece.text)
+
+    def _begin_splitting(self) -> TagSplitter:
+        self._splitter = TagSplitter(starts_inside=self._quirks.think_tags == "inside")
+        return self._splitter
 
     def _piece(self, thinking: bool, text: str) -> None:
         if thinking:
@@ -68,7 +86,7 @@ class BlockDecoder(FrameDecoder):
                 self._tag = inline.field_of(self._head)
             self._think([(self._tag, text)])
         else:
-            self._splitter = None
+            self._tagged, self._splitter = False, None
             self._say("text", text)
 
     def _flush_text(self) -> None:
@@ -76,10 +94,12 @@ class BlockDecoder(FrameDecoder):
         if self._splitter is not None:
             for piece in self._splitter.close():
                 self._piece(piece.thinking, piece.text)
-            self._splitter = None
+        self._tagged, self._splitter = False, None
 
     def _think(self, said: Said) -> None:
         thoughts = self._thoughts
+        if thoughts is None:
+            thoughts = self._thoughts = Thoughts()
         text = thoughts.take(said)
         if not text:
             return
@@ -90,38 +110,42 @@ class BlockDecoder(FrameDecoder):
         self._events.append(BlockGrew(self._index, text))
 
     def _reasoning(self, delta: JsonObject) -> None:
-        opaque = delta.get(OPAQUE_FIELD)
-        if opaque and self._thoughts.opaque not in (None, opaque):
+        opaque, thoughts = delta.get(OPAQUE_FIELD), self._thoughts
+        if opaque and thoughts is not None and thoughts.opaque not in (None, opaque):
             self._close_block()
             self._settle()
-        said = self._thoughts.read(delta)
-        if said or self._thoughts.sealed:
+        thoughts = self._thoughts
+        if thoughts is None:
+            thoughts = self._thoughts = Thoughts()
+        said = thoughts.read(delta)
+        if said or thoughts.sealed:
             self._no_tags()
             self._think(said)
 
     def _no_tags(self) -> None:
-        if self._splitter is not None:
-            self._splitter.no_more_opening()
+        if self._tagged:
+            (self._splitter or self._begin_splitting()).no_more_opening()
 
     def _close_block(self) -> None:
         """Ends the text or thinking that is open."""
         kind, self._kind = self._kind, None
         late, self._late = self._late, {}
         if kind == "thinking":
-            thoughts, self._thoughts = self._thoughts, Thoughts()
+            thoughts, self._thoughts = self._thoughts, None
+            assert thoughts is not None
             seal = thoughts.seal(verbatim=self._whole)
             if seal is not None:
                 self._seal(self._index, seal)
             self._end(self._index, merge_extras(late, thoughts.extras()))
         elif kind is not None:
-            self._end(self._index, late)
+            self._events.append(BlockEnded(self._index, late))
 
     def _settle(self) -> None:
         """Sealed reasoning that nobody can read becomes a block when something else begins."""
         thoughts = self._thoughts
-        if not thoughts.sealed or self._kind == "thinking":
+        if thoughts is None or not thoughts.sealed or self._kind == "thinking":
             return
-        self._thoughts = Thoughts()
+        self._thoughts = None
         seal = thoughts.seal(verbatim=self._whole)
         index = self._open(Thinking(form="hidden", field=hidden_field(thoughts)))
         if seal is not None:
@@ -177,21 +201,30 @@ class BlockDecoder(FrameDecoder):
 
     def _break(self) -> None:
         """Something else begins."""
-        self._flush_text()
-        self._close_block()
-        self._settle()
+        if self._tagged:
+            self._flush_text()
+        if self._kind is not None:
+            self._close_block()
+        if self._thoughts is not None:
+            self._settle()
 
     def _call_deltas(self, entries: Any) -> None:
         beside: list[Call] = []
+        calls = self._all_calls()
         for entry in entries if type(entries) is list else ():
             if type(entry) is not dict:
                 continue
-            call, new = self._calls.take(entry, beside)
+            call, new = calls.take(entry, beside)
             beside.append(call)
             self._call_grew(call, new)
 
+    def _all_calls(self) -> ToolCalls:
+        if self._calls is None:
+            self._calls = ToolCalls()
+        return self._calls
+
     def _legacy_delta(self, function: Any) -> None:
-        taken = self._calls.take_legacy(function) if type(function) is dict else None
+        taken = self._all_calls().take_legacy(function) if type(function) is dict else None
         if taken is not None:
             self._call_grew(*taken)
 
@@ -205,7 +238,7 @@ class BlockDecoder(FrameDecoder):
 
     def _announce(self) -> None:
         """Announces calls in their order, as far as each has its id and name."""
-        calls = self._calls.all
+        calls = self._all_calls().all
         while self._announced < len(calls) and calls[self._announced].ready:
             self._open_call(calls[self._announced])
 
@@ -227,7 +260,7 @@ class BlockDecoder(FrameDecoder):
 
     def _open_rest(self) -> None:
         """Announces the calls that were still waiting for an id, a name or arguments."""
-        for call in self._calls.all[self._announced :]:
+        for call in self._all_calls().all[self._announced :]:
             if call.custom is not None:
                 self._announced += 1
                 native = {"id": call.id, "type": "custom", "custom": call.custom}
@@ -237,9 +270,12 @@ class BlockDecoder(FrameDecoder):
             else:
                 self._open_call(call)
 
-    def _end_calls(self) -> None:
+    def _end_calls(self) -> bool:
+        """Ends all calls; whether there were any."""
         self._open_rest()
-        for call in self._calls.all:
+        any_call = False
+        for call in self._all_calls().all:
+            any_call = any_call or call.block is not None or bool(call.custom)
             if call.block is None:
                 continue
             if not call.parts:
@@ -247,13 +283,14 @@ class BlockDecoder(FrameDecoder):
             if call.seal is not None:
                 self._seal(call.block, call.seal)
             self._end(call.block, call.extras())
+        return any_call
 
     def _signature(self, extra: Any, *, calls: bool) -> None:
         """A thought signature on the message: of its first call, else of its text."""
         seal, rest = google.read_signature(extra)
         if seal is None:
             return
-        unsigned = (call for call in self._calls.all if call.signable)
+        unsigned = (call for call in self._all_calls().all if call.signable)
         call = next(unsigned, None) if calls or self._kind != "text" else None
         if call is not None:
             call.sign(seal, rest)
@@ -281,6 +318,6 @@ class BlockDecoder(FrameDecoder):
     def _salvage(self) -> None:
         """The answer broke off: what was held back is shown, and stays open."""
         self._flush_text()
-        for call in self._calls.all[self._announced :]:
+        for call in self._all_calls().all[self._announced :]:
             if call.custom is None and call.name:
                 self._open_call(call)

@@ -7,15 +7,14 @@ from typing import Any
 from thinkwire.dialects.failures import failure_from
 from thinkwire.dialects.openai_chat import finish, google, ollama, usage
 from thinkwire.dialects.openai_chat.blocks import BlockDecoder
-from thinkwire.dialects.openai_chat.form import keep
-from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
+from thinkwire.dialects.openai_chat.form import NAME, keep
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, only_field
 from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
-from thinkwire.events import BlockGrew, Event, Failed, Finished, Noted, Started
+from thinkwire.events import BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
 from thinkwire.jsonvalue import JsonObject, bad, parse
-from thinkwire.messages import Block
+from thinkwire.messages import Block, Extras
 
 _ONCE = frozenset({"created", "created_at"})
 _CHUNK = _ONCE | {"id", "object", "model", "choices", "usage", "error", "obfuscation"}
@@ -30,21 +29,19 @@ _TELLING = 3
 class StreamDecoder(BlockDecoder):
     """Chat Completions chunks over SSE, and Ollama's own lines."""
 
-    def __init__(self, *, quirks: Quirks = USUAL) -> None:
-        super().__init__(quirks)
-        self._began = False
-        self._created: JsonObject = {}
-        self._model: str | None = None
-        self._top: JsonObject = {}
-        self._changed: JsonObject = {}
-        self._answered = False
-        self._choice_fields: JsonObject = {}
-        self._message_fields: JsonObject = {}
-        self._finish_word: Any = None
-        self._usage: Any = None
-        self._several = False
-        self._deltas = False
-        self._seen: dict[str, str] = {}
+    _began = False
+    _model: str | None = None
+    _changed: JsonObject | None = None
+    _answered = False
+    _choice_fields: JsonObject | None = None
+    _message_fields: JsonObject | None = None
+    _finish_word: Any = None
+    _usage: Any = None
+    _several = False
+    _deltas = False
+    _seen: dict[str, str] | None = None
+    _created: JsonObject | None = None
+    _top: JsonObject | None = None
 
     def _on_frame(self, name: str | None, data: bytes) -> None:
         if name == "error":
@@ -63,21 +60,23 @@ class StreamDecoder(BlockDecoder):
             self._fail(protocol_failure("the stream ended without an answer"))
             return
         self._break()
-        self._end_calls()
-        calls = any(call.block is not None or call.custom for call in self._calls.all)
-        reason, note = finish.read(self._finish_word, calls=calls, refused=self._refused)
-        tokens, notes = usage.read(self._usage)
-        self._begin()
-        for said in (note, *notes):
-            if said is not None:
-                self._events.append(Noted(said))
+        calls = self._calls is not None and self._end_calls()
         word = self._finish_word
-        extras = keep(
-            self._changed,
-            choice=self._choice_fields or None,
-            finish_reason=word if finish.worth_keeping(word, reason, refused=self._refused) else None,
-        )
-        self._finish(Finished(reason, usage=tokens, extras=extras, turn=keep(self._message_fields)))
+        reason, note = finish.read(word, calls=calls, refused=self._refused)
+        tokens, notes = usage.read(self._usage)
+        if not self._began:
+            self._begin()
+        if note is not None:
+            self._events.append(Noted(note))
+        for odd in notes:
+            self._events.append(Noted(odd))
+        kept = word if finish.worth_keeping(word, reason, refused=self._refused) else None
+        extras: Extras = {}
+        if self._changed or self._choice_fields or kept is not None:
+            extras = keep(self._changed or {}, choice=self._choice_fields or None, finish_reason=kept)
+        turn = keep(self._message_fields) if self._message_fields else {}
+        self._over = True
+        self._events.append(Finished(reason, tokens, extras, turn))
 
     def _end_of_bytes(self) -> None:
         if self._finish_word:
@@ -107,10 +106,11 @@ class StreamDecoder(BlockDecoder):
             self._note_head(chunk)
             if self._id is not None or self._model is not None:
                 self._begin()
-        known = self._top
-        for key in chunk.keys() - _CHUNK:
-            if known.get(key, _MISSING) != chunk[key]:
-                self._top_field(key, chunk[key])
+        else:
+            known = self._top or {}
+            for key in chunk:
+                if key not in _CHUNK and known.get(key, _MISSING) != chunk[key]:
+                    self._top_field(key, chunk[key])
         if tokens := chunk.get("usage"):
             self._usage = tokens
         if type(choices) is list:
@@ -121,31 +121,44 @@ class StreamDecoder(BlockDecoder):
             self._fail(failure_from(error))
 
     def _note_head(self, chunk: JsonObject) -> None:
-        self._id = self._id or _word(chunk.get("id"))
-        self._model = self._model or _word(chunk.get("model"))
-        for key in _ONCE & chunk.keys():
-            if chunk[key]:
-                self._created.setdefault(key, chunk[key])
-        for key in chunk.keys() - _CHUNK:
-            self._top[key] = chunk[key]
-            self._nested_usage(key, chunk[key])
+        given, model = chunk.get("id"), chunk.get("model")
+        if self._id is None and type(given) is str:
+            self._id = given or None
+        if self._model is None and type(model) is str:
+            self._model = model or None
+        top = self._top = self._top or {}
+        created = self._created = self._created or {}
+        for key, value in chunk.items():
+            if key not in _CHUNK:
+                top[key] = value
+                if key == "x_groq":
+                    self._nested_usage(value)
+            elif key in _ONCE and value:
+                created.setdefault(key, value)
 
     def _open(self, block: Block) -> int:
-        self._begin()
-        return super()._open(block)
+        if not self._began:
+            self._begin()
+        index = self._blocks
+        self._blocks += 1
+        self._events.append(BlockStarted(index, block))
+        return index
 
     def _begin(self) -> None:
         """`Started`, when it is known whose answer this is, or when something has to be said of it."""
         if not self._began:
             self._began = True
-            self._events.append(Started(self._id, self._model, keep(self._created | self._top)))
+            native = {**(self._created or {}), **(self._top or {})}
+            self._events.append(Started(self._id, self._model, {NAME: native} if native else {}))
 
     def _top_field(self, key: str, value: Any) -> None:
+        self._top, self._changed = self._top or {}, self._changed or {}
         self._top[key] = self._changed[key] = value
-        self._nested_usage(key, value)
+        if key == "x_groq":
+            self._nested_usage(value)
 
-    def _nested_usage(self, key: str, value: Any) -> None:
-        nested = value.get("usage") if key == "x_groq" and type(value) is dict else None
+    def _nested_usage(self, groq: Any) -> None:
+        nested = groq.get("usage") if type(groq) is dict else None
         if nested:
             self._usage = nested
 
@@ -163,9 +176,10 @@ class StreamDecoder(BlockDecoder):
             self._finish_word = word
         if tokens := choice.get("usage"):
             self._usage = tokens
-        for key in choice.keys() - _CHOICE:
-            self._steady = self._steady and not choice[key]
-            self._keep(self._choice_fields, key, choice[key])
+        for key, value in choice.items():
+            if key not in _CHOICE and (value is not None or self._whole):
+                self._steady = self._steady and not value
+                self._choice_fields = self._keep(self._choice_fields, key, value)
         if error := choice.get("error"):
             self._fail(failure_from({"error": error}))
 
@@ -179,10 +193,12 @@ class StreamDecoder(BlockDecoder):
             self._note("choices.dropped", "the server gave several answers; the first is kept")
         return False
 
-    def _keep(self, store: JsonObject, key: str, value: Any) -> None:
+    def _keep(self, store: JsonObject | None, key: str, value: Any) -> JsonObject | None:
         """Keeps a field nobody has read. Deltas say null where they say nothing."""
         if value is not None or (self._whole and key != "logprobs"):
+            store = {} if store is None else store
             _add(store, key, value)
+        return store
 
     def _message(self, message: JsonObject) -> None:
         """A message where a delta should be.
@@ -196,11 +212,13 @@ class StreamDecoder(BlockDecoder):
             if type(message.get(key)) is str:
                 fresh[key] = self._unseen(key, message[key])
         if type(message.get("tool_calls")) is list:
-            fresh["tool_calls"] = message["tool_calls"][len(self._calls.all) :]
+            fresh["tool_calls"] = message["tool_calls"][len(self._calls.all) if self._calls else 0 :]
         self._delta(fresh)
         self._steady = False
 
     def _unseen(self, key: str, text: str) -> str:
+        if self._seen is None:
+            self._seen = {}
         seen = self._seen.get(key, "")
         if len(seen.strip()) >= _TELLING and text.startswith(seen):
             self._seen[key] = text
@@ -209,16 +227,22 @@ class StreamDecoder(BlockDecoder):
         return text
 
     def _delta(self, delta: JsonObject) -> None:
-        if not delta.keys() <= _PLAIN_DELTA:
-            self._rich_delta(delta)
-            return
+        for key, value in delta.items():
+            # Many servers name every field in every delta, and say null where they say nothing.
+            if key not in _PLAIN_DELTA and (value is not None or self._whole or self._quirks.answer_field):
+                self._rich_delta(delta)
+                return
         content = delta.get("content")
         if content:
-            if self._splitter is None and self._kind == "text" and type(content) is str:
+            if self._kind == "text" and not (self._tagged or self._in_thought) and type(content) is str:
                 self._steady = True
-                self._grow(self._index, content)
+                self._events.append(BlockGrew(self._index, content))
             else:
-                self._content(content)
+                if type(content) is str and not self._in_thought:
+                    self._text(content)
+                else:
+                    self._content(content)
+                self._steady = self._goes_on("content", content)
 
     def _rich_delta(self, delta: JsonObject) -> None:
         if self._quirks.answer_field is not None:
@@ -240,11 +264,16 @@ class StreamDecoder(BlockDecoder):
         self._legacy_delta(delta.get("function_call"))
         if extra is not None:
             self._signature(extra, calls=bool(calls))
-        for key in delta.keys() - _DELTA:
-            self._keep(self._message_fields, key, delta[key])
+        if not delta.keys() <= _DELTA:
+            self._keep_unread(delta)
         said = [key for key, value in delta.items() if value and key != "role"]
         if len(said) == 1 and self._quirks.answer_field is None:
             self._steady = self._goes_on(said[0], delta[said[0]])
+
+    def _keep_unread(self, delta: JsonObject) -> None:
+        for key, value in delta.items():
+            if key not in _DELTA:
+                self._message_fields = self._keep(self._message_fields, key, value)
 
     def _goes_on(self, field: str, text: Any) -> bool:
         """Whether the open block has grown by what this field said, and may do so again."""
@@ -252,11 +281,13 @@ class StreamDecoder(BlockDecoder):
         if type(last) is not BlockGrew or last.text != text:
             return False
         if field == "content":
-            return self._kind == "text" and self._splitter is None
-        return self._kind == "thinking" and self._thoughts.leader == field
+            return self._kind == "text" and not self._tagged
+        thoughts = self._thoughts
+        return self._kind == "thinking" and thoughts is not None and thoughts.leader == field
 
     def _also(self) -> list[str] | None:
-        return self._thoughts.parts if self._kind == "thinking" else None
+        thoughts = self._thoughts
+        return thoughts.parts if thoughts is not None and self._kind == "thinking" else None
 
 
 def _error_value(data: bytes) -> Any:
@@ -295,10 +326,6 @@ def _add(store: JsonObject, key: str, value: Any) -> None:
         store[key] = known + value
     else:
         store[key] = value
-
-
-def _word(value: Any) -> str | None:
-    return value if type(value) is str and value else None
 
 
 class WholeDecoder(StreamDecoder):

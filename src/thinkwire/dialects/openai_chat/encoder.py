@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -24,6 +25,7 @@ from thinkwire.events import (
     Event,
     Failed,
     Finished,
+    Noted,
     Started,
     merge_extras,
 )
@@ -38,20 +40,19 @@ _BlockEvent: TypeAlias = BlockStarted | BlockGrew | BlockSealed | BlockEnded
 _json = msgspec.json.Encoder().encode
 _CHOICE = b',"choices":[{"index":0,"delta":'
 _UNFINISHED = b',"finish_reason":null}]}\n\n'
+_FIRST = _CHOICE + dump({"role": "assistant", "content": ""}) + _UNFINISHED
+_END = frame(DONE)
 
 
-class _Written:
+class _Written(msgspec.Struct):
     """A block on the wire. `before` and `after` are the bytes around each piece of its text."""
 
-    __slots__ = ("after", "before", "block", "extras", "seal", "shape", "spoke")
-
-    def __init__(self, block: Text | Thinking | ToolCall, shape: Shape) -> None:
-        self.block = block
-        self.shape = shape
-        self.seal = block.seal
-        self.extras: Extras = block.extras
-        self.spoke = False
-        self.before = self.after = b""
+    block: Text | Thinking | ToolCall
+    shape: Shape
+    seal: Seal | None
+    before: bytes = b""
+    after: bytes = b""
+    spoke: bool = False
 
 
 class StreamEncoder:
@@ -60,6 +61,15 @@ class StreamEncoder:
     `reasoning_field` forces where thinking is shown and `also` names fields that repeat it. Without them it
     is shown as it came, else in `reasoning_content`; what came as `reasoning_details` alone goes out whole.
     """
+
+    _head = b""
+    _closing: bytes | None = None
+    _current: int | None = None
+    _waiting: list[_BlockEvent] | None = None
+    _calls = 0
+    _spoke = False
+    _refused = False
+    _opaque = False
 
     def __init__(
         self,
@@ -75,16 +85,8 @@ class StreamEncoder:
         self._include_usage = include_usage
         self._created = created
         self._id = response_id
-        self._head = b""
-        self._closing: bytes | None = None
         self._remembered: Extras = {}
         self._blocks: dict[int, _Written | None] = {}
-        self._current: int | None = None
-        self._waiting: list[_BlockEvent] = []
-        self._calls = 0
-        self._spoke = False
-        self._refused = False
-        self._opaque = False
 
     def feed(self, event: Event) -> bytes:
         if type(event) is BlockGrew:
@@ -94,16 +96,17 @@ class StreamEncoder:
                     return written.before + _json(event.text) + written.after
                 except UnicodeEncodeError:
                     return written.before + self._repaired(event.text) + written.after
+        if type(event) is Noted:
+            return b""
+        lead = b"" if self._head else self._begin(event if type(event) is Started else Started())
         match event:
             case BlockStarted() | BlockGrew() | BlockSealed() | BlockEnded():
-                return self._begin() + self._on_block(event)
-            case Started():
-                return self._begin(event)
+                return lead + self._on_block(event)
             case Finished():
-                return self._begin() + self._finish(event)
+                return lead + self._finish(event)
             case Failed():
-                return self._begin() + self._tokens(event.usage) + self._fail(event.failure)
-        return b""
+                return lead + self._tokens(event.usage) + self._fail(event.failure)
+        return lead
 
     def around(self, index: int) -> tuple[bytes, bytes] | None:
         written = self._blocks.get(index)
@@ -113,15 +116,13 @@ class StreamEncoder:
 
     def close(self) -> bytes:
         if self._closing is None:
-            return self._begin() + self._fail(Failure("connection_lost", CUT))
+            lead = b"" if self._head else self._begin(Started())
+            return lead + self._fail(Failure("connection_lost", CUT))
         return self._closing
 
-    def _begin(self, event: Started | None = None) -> bytes:
-        if self._head:
-            return b""
-        event = event or Started()
+    def _begin(self, event: Started) -> bytes:
         self._remembered = event.extras
-        native = fields(event.extras)
+        native = fields(event.extras) if event.extras else {}
         model = event.model or ""
         envelope = {
             "id": self._id or event.id or f"chatcmpl-{made_up_id('stream', model)}",
@@ -130,23 +131,19 @@ class StreamEncoder:
             "model": model,
         }
         self._head = b"data: " + dump(envelope)[:-1]
-        return self._chunk({"role": "assistant", "content": ""}, native)
+        return self._head + b"," + dump(native)[1:-1] + _FIRST if native else self._head + _FIRST
 
-    def _chunk(self, delta: JsonObject, native: JsonObject | None = None) -> bytes:
-        more = b"," + dump(native)[1:-1] if native else b""
-        return self._head + more + _CHOICE + dump(delta) + _UNFINISHED
+    def _chunk(self, delta: JsonObject) -> bytes:
+        return self._head + _CHOICE + dump(delta) + _UNFINISHED
 
     def _on_block(self, event: _BlockEvent) -> bytes:
         if isinstance(event, BlockStarted):
             if self._current is not None and isinstance(event.block, (Text, Thinking)):
-                self._waiting.append(event)
-                return b""
+                return self._wait(event)
             return self._start(event.index, event.block)
         written = self._blocks.get(event.index)
         if written is None:
-            if event.index not in self._blocks:
-                self._waiting.append(event)
-            return b""
+            return self._wait(event) if event.index not in self._blocks else b""
         match event:
             case BlockGrew():
                 return self._grow(written, event.text)
@@ -185,7 +182,7 @@ class StreamEncoder:
         return self._chunk({"content": [part]}) if part is not None else b""
 
     def _write(self, index: int, block: Text | Thinking | ToolCall, shape: Shape, text: str) -> bytes:
-        written = self._blocks[index] = _Written(block, shape)
+        written = self._blocks[index] = _Written(block, shape, block.seal)
         if shape.around is not None:
             before, after = shape.around
             written.before, written.after = self._head + _CHOICE + before, after + _UNFINISHED
@@ -196,8 +193,8 @@ class StreamEncoder:
         out = b""
         if not written.spoke:
             written.spoke = True
-            if not isinstance(written.block, ToolCall):
-                self._spoke = self._spoke or isinstance(written.block, Text)
+            if type(written.block) is not ToolCall:
+                self._spoke = self._spoke or type(written.block) is Text
                 out = self._chunk(written.shape.opening) if written.shape.opening else b""
         if not written.before:
             delta = written.shape.grow(text)
@@ -205,24 +202,27 @@ class StreamEncoder:
         return out + written.before + self._encoded(text) + written.after
 
     def _stop(self, index: int, written: _Written, extras: Extras) -> bytes:
-        block, seal = written.block, self._only_one(written.seal)
-        extras = merge_extras(written.extras, extras)
+        block, seal = written.block, written.seal
+        if seal is not None:
+            seal = self._only_one(seal)
         out = b""
         if isinstance(block, ToolCall) and not written.spoke:
             out = self._grow(written, "{}")
         if isinstance(block, Thinking) and not written.spoke and not _is_ours(seal):
             if seal is not None or block.form in ("hidden", "redacted"):
                 self.notes.append(Note("thinking.dropped", "hidden thinking of another maker"))
-        else:
-            out += b"".join(self._chunk(delta) for delta in written.shape.close(seal, extras))
+        elif type(block) is not Text or seal is not None:
+            late = written.shape.close(seal, merge_extras(block.extras, extras))
+            out += b"".join([self._chunk(delta) for delta in late])
         if self._current == index:
             self._current = None
-            out += self._release()
+            if self._waiting:
+                out += self._release()
         return out
 
-    def _only_one(self, seal: Seal | None) -> Seal | None:
+    def _only_one(self, seal: Seal) -> Seal | None:
         """A message has one field for an opaque seal."""
-        if seal is None or seal.scheme != OPAQUE_SCHEME:
+        if seal.scheme != OPAQUE_SCHEME:
             return seal
         if self._opaque:
             self.notes.append(Note("seal.dropped", "this wire takes one sealed thought in a message"))
@@ -230,31 +230,38 @@ class StreamEncoder:
         self._opaque = True
         return seal
 
+    def _wait(self, event: _BlockEvent) -> bytes:
+        self._waiting = self._waiting or []
+        self._waiting.append(event)
+        return b""
+
     def _release(self) -> bytes:
         """Goes on with what had to wait."""
-        waiting, self._waiting = self._waiting, []
-        return b"".join([self._on_block(event) for event in waiting])
+        waiting, self._waiting = self._waiting, None
+        return b"".join([self._on_block(event) for event in waiting or ()])
 
     def _finish(self, event: Finished) -> bytes:
         self._current = None
-        out = self._release()
+        out = self._release() if self._waiting else b""
+        self._closing = _END
+        if NAME in event.extras or NAME in event.turn or NAME in self._remembered:
+            out += self._rich_end(event)
+        else:
+            out += self._head + _plain_end(finish.write(event.reason, refused=self._refused))
+        return out + self._tokens(event.usage)
+
+    def _rich_end(self, event: Finished) -> bytes:
+        """The end of an answer that this dialect said more about."""
         extras = merge_extras(self._remembered, event.extras)
         spoken = fields(event.turn)
-        if spoken:
-            out += self._chunk(spoken)
+        out = self._chunk(spoken) if spoken else b""
         word = finish.write(event.reason, native=memory(extras, "finish_reason"), refused=self._refused)
-        choice = {"index": 0, "delta": {}, "finish_reason": word} | (memory(extras, "choice") or {})
-        out += self._last({"choices": [choice]} | fields(event.extras))
-        self._closing = frame(DONE)
-        return out + self._tokens(event.usage)
+        return out + self._head + _end(word, memory(extras, "choice") or {}, fields(event.extras))
 
     def _tokens(self, spent: Usage | None) -> bytes:
         if spent is None or not self._include_usage:
             return b""
-        return self._last({"choices": [], "usage": usage.write(spent)})
-
-    def _last(self, rest: JsonObject) -> bytes:
-        return self._head + b"," + dump(rest)[1:] + b"\n\n"
+        return self._head + b',"choices":[],"usage":' + dump(usage.write(spent)) + b"}\n\n"
 
     def _fail(self, failure: Failure) -> bytes:
         self._closing = b""
@@ -269,6 +276,17 @@ class StreamEncoder:
     def _repaired(self, text: str) -> bytes:
         self.notes.append(Note("text.repaired", "lone surrogates were replaced"))
         return dump(text)
+
+
+def _end(word: str | None, more: JsonObject, beside: JsonObject) -> bytes:
+    """The chunk in which an answer ends, after its head."""
+    choice = {"index": 0, "delta": {}, "finish_reason": word} | more
+    return b"," + dump({"choices": [choice]} | beside)[1:] + b"\n\n"
+
+
+@lru_cache(maxsize=16)
+def _plain_end(word: str | None) -> bytes:
+    return _end(word, {}, {})
 
 
 def _is_ours(seal: Seal | None) -> bool:

@@ -50,6 +50,9 @@ _NATIVE: dict[FinishReason, str] = {
     "cancelled": "stop",
 }
 
+OWN = frozenset(word for reason, word in _NATIVE.items() if _REASONS[word] == reason)
+"""Words that mean to every server what OpenAI means by them; they are never worth keeping."""
+
 
 def read(native: Any, *, calls: bool, refused: bool) -> tuple[FinishReason, Note | None]:
     """The reason, with a Note when the server gave none or one that nobody knows.
@@ -85,7 +88,7 @@ def write(reason: FinishReason | None, *, native: Any = None, refused: bool = Fa
 
 def worth_keeping(native: Any, reason: FinishReason, *, refused: bool) -> bool:
     """Whether the native word still holds and says more than `write` would find again."""
-    if not native:
+    if not native or (native == _NATIVE[reason] and reason != "refusal"):
         return False
     usual = write(reason, refused=refused)
     return native != usual and write(reason, native=native, refused=refused) != usual

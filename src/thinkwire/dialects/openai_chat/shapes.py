@@ -14,6 +14,13 @@ from thinkwire.messages import Extras, Seal, Text, Thinking, ToolCall
 from thinkwire.notes import Note
 
 
+def _around(field: str) -> tuple[bytes, bytes]:
+    return b'{"%b":' % field.encode(), b"}"
+
+
+_CONTENT, _REFUSAL = _around("content"), _around("refusal")
+
+
 class Shape:
     """A block whose text goes into one field of the delta.
 
@@ -25,7 +32,7 @@ class Shape:
 
     def __init__(self, notes: list[Note], field: str) -> None:
         self._notes = notes
-        self.around = (b'{"%b":' % field.encode(), b"}")
+        self.around = _around(field)
 
     def grow(self, text: str) -> JsonObject | None:
         raise NotImplementedError
@@ -42,7 +49,8 @@ class TextShape(Shape):
     """Visible text, or a refusal."""
 
     def __init__(self, notes: list[Note], block: Text) -> None:
-        super().__init__(notes, "refusal" if block.refusal else "content")
+        self._notes = notes
+        self.around = _REFUSAL if block.refusal else _CONTENT
 
     def close(self, seal: Seal | None, extras: Extras) -> list[JsonObject]:
         extra: JsonObject = fields(extras).get(google.FIELD, {})
