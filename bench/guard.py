@@ -15,27 +15,39 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from bench.growth import long_talk
 from bench.inside import EVENTS_PER_READ, WAYS, counted_calls, inside
 
 BUDGETS = Path(__file__).with_name("budgets.toml")
+KINDS = ("request", "stream", "event", "piece", "talk", "turn")
+TALK = "messages→chat"
+"""The route that talks take."""
 EVENTS = 400
+TURNS = 40
 TIMES = 10
 _SLACK = 1.1
 """Calls differ a little between versions of Python and of the libraries; small features cost a few."""
 
 
 async def count(folder: Path) -> dict[str, float]:
-    """Calls by what makes them: `request ROUTE` for a whole answer, `event ROUTE` for one of a stream that
-    comes in bursts, `piece ROUTE` for one that comes alone.
+    """Calls by what makes them: `request ROUTE` for a question and its whole answer, `stream ROUTE` for a
+    stream of one event, `event ROUTE` for one more that comes in a burst, `piece ROUTE` for one that comes
+    alone; `talk ROUTE` for a request in a talk with tools and thinking, and `turn ROUTE` for one more turn of
+    it.
     """
     counted: dict[str, float] = {}
     async with inside(folder) as gateway:
         for route in WAYS:
             counted[f"request {route}"] = round(await counted_calls(gateway, route, times=TIMES), 1)
+            counted[f"stream {route}"] = round(await counted_calls(gateway, route, events=1, times=TIMES), 1)
             for kind, size in (("event", EVENTS_PER_READ), ("piece", 1)):
                 short = await counted_calls(gateway, route, events=8, times=TIMES, per_read=size)
                 long = await counted_calls(gateway, route, events=8 + EVENTS, times=TIMES, per_read=size)
                 counted[f"{kind} {route}"] = round((long - short) / EVENTS, 2)
+        talk, longer = [
+            await counted_calls(gateway, TALK, body=long_talk(turns), times=TIMES) for turns in (8, 8 + TURNS)
+        ]
+        counted[f"talk {TALK}"], counted[f"turn {TALK}"] = round(talk, 1), round((longer - talk) / TURNS, 2)
     return counted
 
 
@@ -60,7 +72,7 @@ def lowered(counted: Mapping[str, float], budgets: Mapping[str, float]) -> dict[
 
 def budgets_text(budgets: Mapping[str, float]) -> str:
     lines = ["# Function calls, counted by `python -m bench.guard --write`. Lower is better."]
-    for kind in ("request", "event", "piece"):
+    for kind in KINDS:
         lines += ["", f"[{kind}]"]
         for name, calls in budgets.items():
             if name.startswith(f"{kind} "):

@@ -87,6 +87,8 @@ class Inside:
         self._gateway = gateway
         self._http = http
         self.sent = 0
+        self.count_waiting = gateway.parts.metrics.count_waiting
+        """What the metrics have put off belongs to the requests that were asked."""
 
     async def ask(
         self, route: str, *, events: int = 0, body: bytes | None = None, per_read: int = EVENTS_PER_READ
@@ -169,10 +171,12 @@ async def calls(gateway: Inside, route: str, *, times: int = 20, **how: Any) -> 
     try:
         for _ in range(3):
             await gateway.ask(route, **how)
+        gateway.count_waiting()
         profile = cProfile.Profile()
         profile.enable()
         for _ in range(times):
             await gateway.ask(route, **how)
+        gateway.count_waiting()
         profile.disable()
     finally:
         quiet.removeHandler(handler)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.guard import budgets_text, lowered, over_budget, read_budgets
+from bench.guard import KINDS, TALK, budgets_text, lowered, over_budget, read_budgets
 from bench.inside import WAYS, counted_calls, inside
 from bench.load import Load, spread
 from bench.upstream import Style
@@ -22,14 +22,19 @@ async def test_a_route_stays_within_its_budget(route: str, tmp_path: Path) -> No
         whole = await counted_calls(gateway, route)
         short = await counted_calls(gateway, route, events=8)
         long = await counted_calls(gateway, route, events=208)
-    seen = {f"request {route}": whole, f"event {route}": (long - short) / 200}
+        begun = await counted_calls(gateway, route, events=1)
+    seen = {
+        f"request {route}": whole,
+        f"stream {route}": begun,
+        f"event {route}": (long - short) / 200,
+    }
     assert over_budget(seen, budgets) == []
 
 
 def test_every_route_has_its_budgets_and_none_has_one_that_nobody_takes() -> None:
-    assert set(read_budgets()) == {
-        f"{kind} {route}" for kind in ("request", "event", "piece") for route in WAYS
-    }
+    talks = {"talk", "turn"}
+    routes = {kind: [TALK] if kind in talks else WAYS for kind in KINDS}
+    assert set(read_budgets()) == {f"{kind} {route}" for kind in KINDS for route in routes[kind]}
 
 
 @pytest.mark.parametrize("route", WAYS)

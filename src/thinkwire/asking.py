@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -12,9 +13,11 @@ from thinkwire import dialects
 from thinkwire.catalog import Catalog, Found
 from thinkwire.dialects import Dialect, StreamDecoder
 from thinkwire.dialects.openai_chat.decoder import StreamDecoder as ChatDecoder
+from thinkwire.dialects.openai_chat.request import REPAIRED
 from thinkwire.dialects.openai_chat.response import decode_response as decode_chat
 from thinkwire.errors import ConfigError
 from thinkwire.events import Answer
+from thinkwire.jsonvalue import dump, parse_object
 from thinkwire.lessons import LessonBook
 from thinkwire.messages import Origin
 from thinkwire.notes import Note
@@ -27,6 +30,8 @@ from thinkwire.reasoning.recovery import Lesson
 from thinkwire.reasoning.resolve import Circumstances, resolve
 from thinkwire.reasoning.target import Target, find_target
 from thinkwire.replay import Destination, ReplaySettings, plan_replay
+from thinkwire.replay.ways import Ways
+from thinkwire.replay.words import Form, form_of, with_holes, words_of
 from thinkwire.request import Request
 from thinkwire.settings.overrides import ModelOverrides
 
@@ -66,6 +71,10 @@ class Asking(msgspec.Struct, frozen=True):
     recovered: bool = False
     located: Located | None = None
     """Where the model was found just before, by the same tables and settings; lessons count all the same."""
+    moulds: Ways[Mould] | None = None
+    """What was decided for requests to a model that was found before, all of which came as JSON."""
+    way: bytes = b""
+    """The way in which it is asked, where that is known: the same for all that differ in the words alone."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -78,12 +87,18 @@ class Prepared(msgspec.Struct, frozen=True):
     """The service that the answer's thinking belongs to."""
     url: str
     headers: dict[str, str]
-    body: dict[str, Any]
+    data: bytes
+    """The body."""
     plan: Plan
     notes: tuple[Note, ...]
     streamed: bool
     request: Request
     """What the body says, in neutral words: after replay and plan."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body, to be looked at."""
+        return parse_object(self.data)
 
     @property
     def carries_seals(self) -> bool:
@@ -108,10 +123,12 @@ class Prepared(msgspec.Struct, frozen=True):
         if route is None or route.count_path is None:
             return None
         url = self.provider.base_url + route.count_path.replace("{model}", self.model)
-        body = {key: value for key, value in self.body.items() if key in _COUNTED}
+        body = self.body
         if self.dialect.name == "gemini":
-            body = {"generateContentRequest": {"model": f"models/{self.model}", **self.body}}
-        return msgspec.structs.replace(self, url=url, body=body, streamed=False)
+            body = {"generateContentRequest": {"model": f"models/{self.model}", **body}}
+        else:
+            body = {key: value for key, value in body.items() if key in _COUNTED}
+        return msgspec.structs.replace(self, url=url, data=dump(body), streamed=False)
 
     def read(self, body: dict[str, Any]) -> Answer:
         """An answer that came whole."""
@@ -186,6 +203,14 @@ def _asked_to_think(at: Located, intent: Intent) -> Located:
 
 def prepare(asking: Asking, now: float) -> Prepared:
     """The request as it will go out."""
+    if asking.moulds is not None:
+        cast = _cast(asking, asking.moulds, now)
+        if cast is not None:
+            return cast
+    return _prepared(asking, now)
+
+
+def _prepared(asking: Asking, now: float) -> Prepared:
     at = locate(asking, now)
     provider, name, intent = at.provider, at.destination.dialect, at.intent
     replay = plan_replay(asking.request.turns, at.destination, asking.replay)
@@ -195,7 +220,8 @@ def prepare(asking: Asking, now: float) -> Prepared:
         asking.request, model=at.model, turns=replay.turns, stream=asking.streamed or None
     )
     plan, request = resolve(intent, at.found, request, asking.circumstances)
-    encoded = encode_for(provider, name, request, plan.facts)
+    encoded = encode_for(provider, name, request, plan.facts, clean=False)
+    data, repaired = _dumped(merged(_completed(encoded.body, name, plan, provider), plan.patch), name)
     url = provider.endpoint(name, at.model, stream=bool(request.stream))
     if url is None:
         raise ConfigError(f"{provider.label} does not speak {name}")
@@ -207,12 +233,76 @@ def prepare(asking: Asking, now: float) -> Prepared:
         endpoint=at.destination.endpoint,
         url=url,
         headers=provider.headers | plan.headers,
-        body=merged(_completed(encoded.body, name, plan, provider), plan.patch),
+        data=data,
         plan=plan,
-        notes=(*asking.routed, *ignored, *replay.notes, *plan.notes, *encoded.notes),
+        notes=(*asking.routed, *ignored, *replay.notes, *plan.notes, *encoded.notes, *repaired),
         streamed=bool(request.stream),
         request=request,
     )
+
+
+def _dumped(body: dict[str, Any], dialect: str) -> tuple[bytes, tuple[Note, ...]]:
+    """The bytes of a body; the chat wire says that something in it was replaced."""
+    try:
+        return _encode(body), ()
+    except (UnicodeEncodeError, RecursionError):
+        return dump(body), (REPAIRED,) if dialect == "openai-chat" else ()
+
+
+_beside = attrgetter(
+    *[name for name in Request.__struct_fields__ if name not in ("model", "turns", "system", "stream")]
+)
+"""What a request says beside its words, the model and whether to stream."""
+_encode = msgspec.json.Encoder().encode
+
+
+class Mould(msgspec.Struct, frozen=True):
+    """What goes out around the words of every request that is asked in one way."""
+
+    prepared: Prepared
+    form: Form
+
+
+def _cast(asking: Asking, moulds: Ways[Mould], now: float) -> Prepared | None:
+    """The request in the mould of those before it; None where it has to be made as if it were the first."""
+    at, request = asking.located, asking.request
+    words = words_of(request)
+    if words is None or at is None or asking.circumstances is not None or not _is_still_so(at, asking, now):
+        return None
+    try:
+        way = b"=" + asking.way if asking.way else _way(asking, len(words))
+        mould = moulds.find(at, way)
+        if mould is None and moulds.is_worth_making(at, way):
+            mould = _mould(asking, now)
+            moulds.keep(at, way, mould)
+        if mould is None:
+            return None
+        data = mould.form.filled(words)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    common = mould.prepared
+    return msgspec.structs.replace(
+        common,
+        data=data,
+        notes=(*asking.routed, *common.notes),
+        request=msgspec.structs.replace(common.request, turns=request.turns, system=request.system),
+    )
+
+
+def _way(asking: Asking, texts: int) -> bytes:
+    """All that decides how a request is written, but for its words."""
+    request, system = asking.request, len(asking.request.system)
+    return _encode((asking.model, asking.thinking, asking.streamed, system, texts, _beside(request)))
+
+
+def _mould(asking: Asking, now: float) -> Mould | None:
+    """The mould for all requests that are asked like this one; None if their words do not stand apart."""
+    blank, holes = with_holes(asking.request)
+    prepared = _prepared(msgspec.structs.replace(asking, request=blank, routed=()), now)
+    form = form_of(prepared.data, holes)
+    if form is None or (prepared.request.turns, prepared.request.system) != (blank.turns, blank.system):
+        return None
+    return Mould(prepared, form)
 
 
 def at_base(provider: Provider, bases: Mapping[str, str]) -> Provider:

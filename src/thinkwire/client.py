@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 import msgspec
 
 from thinkwire.access import find_key, known_providers, missing_key
-from thinkwire.asking import Asking, Prepared, prepare
+from thinkwire.asking import Asking, Mould, Prepared, prepare
 from thinkwire.catalog import Catalog
 from thinkwire.errors import Failure, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed
 from thinkwire.folders import LOOK_EVERY
 from thinkwire.http import AnyReply, Timeouts, open_http
-from thinkwire.jsonvalue import dump, parse_object
+from thinkwire.jsonvalue import parse_object
 from thinkwire.lessons import LessonBook, default_book
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
@@ -28,6 +28,7 @@ from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.recovery import learn
 from thinkwire.reasoning.resolve import Circumstances
 from thinkwire.replay import ReplaySettings
+from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
 from thinkwire.routing import choose_route, wants_thinking
 from thinkwire.sending import (
@@ -44,7 +45,6 @@ from thinkwire.settings.overrides import ModelOverrides
 
 Said: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
-
 
 _AS_USUAL = ReplaySettings()
 
@@ -80,6 +80,7 @@ class Client:
         self._http = open_http(timeouts, connections=connections)
         self._found: dict[str, tuple[float, str | None]] = {}
         self._retries = retries
+        self._moulds: Ways[Mould] = Ways()
         self._lessons = default_book() if lessons is True else lessons or None
 
     async def __aenter__(self) -> Client:
@@ -161,6 +162,7 @@ class Client:
             simulated=self._sim,
             until=None if deadline is None else asyncio.get_running_loop().time() + deadline,
             routed=routed.notes,
+            moulds=self._moulds,
             **how,
         )
 
@@ -248,7 +250,7 @@ class Client:
 
     async def _pour(self, attempt: Attempt, tries: Tries, hearer: Hearer) -> None:
         prepared = attempt.prepared
-        reply = await self.ask(prepared, dump(prepared.body), until=tries.asking.until)
+        reply = await self.ask(prepared, prepared.data, until=tries.asking.until)
         try:
             if reply.status >= 400:
                 attempt.failed(await _refusal(prepared, reply))
@@ -269,7 +271,7 @@ class Client:
         counting = prepare(asking, time.time()).counting()
         if counting is None:
             return None
-        async with self.send(counting, dump(counting.body), until=asking.until) as reply:
+        async with self.send(counting, counting.data, until=asking.until) as reply:
             body = await reply.read()
             if reply.status >= 400:
                 raise counting.dialect.decode_error(reply.status, reply.headers, body).as_error()
@@ -280,7 +282,7 @@ class Client:
     async def _try(self, attempt: Attempt, tries: Tries) -> AsyncGenerator[Batch, None]:
         prepared = attempt.prepared
         try:
-            async with self.send(prepared, dump(prepared.body), until=tries.asking.until) as reply:
+            async with self.send(prepared, prepared.data, until=tries.asking.until) as reply:
                 if reply.status >= 400:
                     attempt.failed(await _refusal(prepared, reply))
                     return

@@ -66,12 +66,21 @@ def measure(
             output_total, output_visible, output_reasoning = output
             break
     cached = cache_write if cache_read is None else cache_read + (cache_write or 0)
-    input_uncached, input_total = _completed(input_uncached, cached, input_total)
-    if input_uncached is None and input_total is not None and cached is not None:
-        odd.append(f"{cached} cached tokens of {input_total} input tokens")
-    output_visible, output_total = _completed(output_visible, output_reasoning, output_total)
-    if output_visible is None and output_total is not None and output_reasoning is not None:
-        odd.append(f"{output_reasoning} reasoning tokens of {output_total} output tokens")
+    # Of a part, the rest and the total, one that is missing follows; a part below nothing stays unknown.
+    if input_total is None:
+        input_total = None if input_uncached is None else input_uncached + (cached or 0)
+    elif input_uncached is None and cached is not None:
+        if cached <= input_total:
+            input_uncached = input_total - cached
+        else:
+            odd.append(f"{cached} cached tokens of {input_total} input tokens")
+    if output_total is None:
+        output_total = None if output_visible is None else output_visible + (output_reasoning or 0)
+    elif output_visible is None and output_reasoning is not None:
+        if output_reasoning <= output_total:
+            output_visible = output_total - output_reasoning
+        else:
+            odd.append(f"{output_reasoning} reasoning tokens of {output_total} output tokens")
     usage = Usage(
         input_uncached,
         cache_read,
@@ -104,15 +113,6 @@ def _counts(reported: tuple[Any, ...], odd: list[str]) -> list[int | None]:
             counts.append(None)
             odd.append(f"{name} was reported as {_shown(value)}")
     return counts
-
-
-def _completed(part: int | None, rest: int | None, total: int | None) -> tuple[int | None, int | None]:
-    """A part and the total, each from the other and the rest; a part below nothing stays unknown."""
-    if total is None:
-        return part, None if part is None else part + (rest or 0)
-    if part is None and rest is not None and total >= rest:
-        return total - rest, total
-    return part, total
 
 
 def _impossible(odd: list[str], reported: tuple[Any, ...]) -> Note:

@@ -151,9 +151,9 @@ async def test_a_spoiled_request_is_noticed(
         prepared = prepare(asking, now)
         if asking.recovered:
             return prepared
-        body = msgspec.json.decode(msgspec.json.encode(prepared.body))
+        body = prepared.body
         change(body)
-        return msgspec.structs.replace(prepared, body=body)
+        return msgspec.structs.replace(prepared, data=msgspec.json.encode(body))
 
     monkeypatch.setattr("thinkwire.client.prepare", spoiled)
     before = simulator.app.fired.total()

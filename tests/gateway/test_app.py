@@ -225,7 +225,7 @@ async def test_a_key_is_needed_once_there_is_one_and_any_header_will_do(
         headers={"x-api-key": secret},
     ) as reply:
         assert reply.status == 403
-    assert served.records[-2].tenant != "local"
+    assert served.records[-2].kind.tenant != "local"
 
 
 @every_dialect
@@ -240,7 +240,7 @@ async def test_a_failure_before_the_answer_keeps_its_status_and_its_wait(
     assert reply.status in (503, 529)
     assert KEY.encode() not in said
     assert json.loads(reply.headers["x-thinkwire-notes"])[-1]["code"] == "fallback.used"
-    assert served.records[-1].failure == "overloaded"
+    assert served.records[-1].kind.failure == "overloaded"
 
 
 @every_dialect
@@ -294,7 +294,7 @@ async def test_a_cut_upstream_is_an_error_inside_the_stream_and_never_an_end(
     assert b"Hm." in said
     assert BROKEN[dialect] in said
     assert ENDS[dialect] not in said
-    assert served.records[-1].failure == "connection_lost"
+    assert served.records[-1].kind.failure == "connection_lost"
 
 
 @every_dialect
@@ -338,7 +338,7 @@ async def test_a_client_that_leaves_takes_the_upstream_along(
     assert time.perf_counter() - began < 0.5
     while not served.records:
         await asyncio.sleep(0.005)
-    assert served.records[-1].client_left
+    assert served.records[-1].kind.client_left
     assert served.parts.limits.running == 0
 
 
@@ -387,8 +387,9 @@ async def test_every_request_leaves_one_record_without_content(
         await reply.read()
     (record,) = served.records
     assert record.id == reply.headers["x-thinkwire-request-id"]
-    assert (record.asked, record.provider, record.model) == ("fast", "deepseek", "deepseek-v4-pro")
-    assert (record.status, record.failure, record.finish) == (200, None, "stop")
+    kind = record.kind
+    assert (kind.asked, kind.provider, kind.model) == ("fast", "deepseek", "deepseek-v4-pro")
+    assert (kind.status, kind.failure, kind.finish) == (200, None, "stop")
     assert record.usage is not None
     assert record.usage.output_reasoning == 2
     assert record.first_ms is not None

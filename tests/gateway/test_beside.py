@@ -39,7 +39,7 @@ pytestmark = pytest.mark.anyio
     ],
 )
 def test_whose_request_it_is(method: str, path: str, page: bool) -> None:
-    assert is_page({"type": "http", "method": method, "path": path}) is page
+    assert is_page(method, path) is page
 
 
 @pytest.fixture

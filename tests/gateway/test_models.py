@@ -127,7 +127,7 @@ async def test_a_count_is_estimated_where_nobody_counts(
             assert reply.status == 200
             assert 2 <= (await reply.json())[field] <= 200
         assert reply.headers["x-thinkwire-estimated"] == "true"
-    assert [record.operation for record in served.records] == ["count_tokens"] * len(asked)
+    assert [record.kind.operation for record in served.records] == ["count_tokens"] * len(asked)
 
 
 async def test_longer_requests_count_more(served: Served, http: aiohttp.ClientSession) -> None:

@@ -98,10 +98,10 @@ async def test_bytes_go_through_both_ways(
     assert received == json.loads(raw)
     assert headers["content-length"] == str(len(raw))
     (record,) = served.records
-    assert record.passed_through
+    assert record.kind.passed_through
     assert record.usage is not None
     assert record.usage.output_total == 5
-    assert record.finish == "stop"
+    assert record.kind.finish == "stop"
 
 
 @every_home
@@ -147,7 +147,7 @@ async def test_only_the_name_is_edited_where_it_has_to_be(
     async with http.post(f"{served.url}/v1/messages", json=body) as reply:
         await reply.read()
     assert provider.received[0][2] == body | {"model": "claude-opus-5"}
-    assert served.records[0].passed_through
+    assert served.records[0].kind.passed_through
 
 
 CHANGED: list[tuple[str, dict[str, Any]]] = [
@@ -168,7 +168,7 @@ async def test_what_must_change_is_translated(
         f"{served.url}/v1/messages", json=NATIVE["anthropic"][3] | {"stream": True} | changes
     ) as reply:
         assert b"Hello." in await reply.read()
-    assert not served.records[0].passed_through
+    assert not served.records[0].kind.passed_through
 
 
 async def test_a_refusal_goes_through_as_the_vendor_worded_it(
@@ -268,7 +268,7 @@ async def test_what_the_vendor_is_known_to_refuse_is_planned_at_once(
     assert provider.received[0][2]["thinking"]["budget_tokens"] == 1024
     assert reply.headers["x-thinkwire-requested"] == "100"
     assert reply.headers["x-thinkwire-effective"] == "1024"
-    assert not served.records[0].passed_through
+    assert not served.records[0].kind.passed_through
 
 
 async def test_a_cut_is_told_in_the_vendors_own_words(
@@ -285,7 +285,7 @@ async def test_a_cut_is_told_in_the_vendors_own_words(
         assert said.startswith(whole.body[:end])
         assert b"event: error" in said[end:]
         assert b"message_stop" not in said
-        assert served.records[-1].failure == "connection_lost"
+        assert served.records[-1].kind.failure == "connection_lost"
 
 
 async def test_thinking_that_the_client_dropped_is_put_back(
@@ -310,7 +310,7 @@ async def test_thinking_that_the_client_dropped_is_put_back(
     ]
     async with http.post(f"{served.url}/v1/messages", json=body | {"messages": history}) as reply:
         await reply.read()
-    assert [record.passed_through for record in served.records] == [True, False]
+    assert [record.kind.passed_through for record in served.records] == [True, False]
     given = provider.received[1][2]["messages"][1]["content"]
     assert given[0] == {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     assert "thinking.restored" in reply.headers["x-thinkwire-notes"]

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from tests import strategies
 from thinkwire import dialects
+from thinkwire.dialects.anthropic import request as anthropic_request
+from thinkwire.dialects.openai_chat import finish, read_messages
+from thinkwire.dialects.openai_chat import usage as chat_usage
 from thinkwire.dialects.openai_chat.form import keep
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, Thoughts, read_message
+from thinkwire.errors import MalformedInput
 from thinkwire.gateway import carried, carrier, passthrough
 from thinkwire.gateway.ingress import messages, thoughts
 from thinkwire.gateway.ingress.response_tools import Known, Offer, flat_name
@@ -134,11 +138,15 @@ def test_what_a_request_brings_is_seen_at_a_glance(turns: tuple[Turn, ...]) -> N
 
 
 @given(turns=some_turns)
-def test_a_turn_lacks_thinking_if_it_calls_and_nothing_tells_why(turns: tuple[Turn, ...]) -> None:
+def test_turns_lack_thinking_if_one_calls_and_nothing_tells_why(turns: tuple[Turn, ...]) -> None:
+    lacking = []
     for turn in turns:
         sealed = any(call.seal is not None for call in turn.tool_calls)
         thinks = any(isinstance(block, Thinking) for block in turn.blocks)
-        assert passthrough._lacks_thinking(turn) == (bool(turn.tool_calls) and not sealed and not thinks)
+        said_by_a_model = turn.role == "assistant" and bool(turn.tool_calls)
+        lacking.append(said_by_a_model and not sealed and not thinks)
+        assert passthrough._lacks_thinking((turn,)) == lacking[-1]
+    assert passthrough._lacks_thinking(turns) == any(lacking)
 
 
 @given(
@@ -185,3 +193,71 @@ def test_a_carrier_may_come_back_in_any_base64(data: bytes, url: bool, padded: b
     assert carried._unspelled(spelled) == data
     assert carried._unspelled(f"{spelled[:broken]}\n {spelled[broken:]}") == data
     assert carried._unspelled(f"{spelled[:broken]}?{spelled[broken:]}") is None
+
+
+MESSAGES = st.lists(
+    st.dictionaries(
+        st.sampled_from(["role", "content", "name"]),
+        st.sampled_from(
+            ["user", "assistant", "system", "", "So.", None, ["user"], [{"type": "text", "text": "a"}]]
+        ),
+        max_size=3,
+    )
+    | st.builds(
+        lambda role, said: {"role": role, "content": said}, st.sampled_from(["user", "tool"]), st.text()
+    )
+    | st.sampled_from([None, "Why?", {"role": "tool", "tool_call_id": "c", "content": "12 °C"}]),
+    max_size=3,
+)
+
+
+def read_or_refused(dialect: str, messages: list[Any]) -> Any:
+    try:
+        return dialects.get(dialect).decode_request({"messages": messages})
+    except MalformedInput as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "short"),
+    [("anthropic", (anthropic_request, "_plain_turn")), ("openai-chat", (read_messages, "_plain_words"))],
+)
+@given(messages=MESSAGES)
+def test_a_message_that_is_a_string_is_read_as_any_other(
+    dialect: str, short: tuple[Any, str], messages: list[Any]
+) -> None:
+    at_once = read_or_refused(dialect, messages)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*short, lambda message: None)
+        assert at_once == read_or_refused(dialect, messages)
+
+
+@given(text=st.text())
+def test_a_text_of_an_answer_is_read_as_one_with_more_to_say(text: str) -> None:
+    block = {"type": "text", "text": text}
+    decode = dialects.get("anthropic").decode_response
+    body = {"type": "message", "id": "msg_1", "model": "m", "stop_reason": "end_turn", "stop_sequence": None}
+    plain = decode(body | {"content": [block]})
+    assert plain.turn.blocks == (Text(text),)
+    assert plain == decode(body | {"content": [block | {"citations": None}]})
+
+
+@given(
+    counts=st.fixed_dictionaries(
+        {
+            name: st.integers(-1, 3) | st.sampled_from([None, True, 2.0, "2"])
+            for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+        }
+    )
+)
+def test_three_counts_are_read_as_more_are(counts: dict[str, Any]) -> None:
+    assert chat_usage.read(counts) == chat_usage.read(counts | {"prompt_tokens_details": None})
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_openais_own_words_for_an_end_are_never_kept(calls: bool) -> None:
+    assert {"stop", "length", "tool_calls"} <= finish.OWN
+    for word in finish.OWN:
+        reason, note = finish.read(word, calls=calls, refused=False)
+        assert note is None
+        assert not finish.worth_keeping(word, reason, refused=False)

@@ -10,18 +10,17 @@ from thinkwire.errors import Failure, ThinkwireError
 from thinkwire.gateway import counting, models
 from thinkwire.gateway.answers import JSON, failure_of
 from thinkwire.gateway.call import Call
-from thinkwire.gateway.exchange import Exchange
-from thinkwire.gateway.guard import ClientLeft, Refusal, check_request, cors_headers, presented_key, read_body
-from thinkwire.gateway.headers import HeaderPairs, Scope, header_of
-from thinkwire.gateway.outlet import Departure, Outlet, Receive, Send, way_of
+from thinkwire.gateway.entrance import OPEN, Entrances
+from thinkwire.gateway.exchange import generate
+from thinkwire.gateway.guard import ClientLeft, Refusal, cors_headers, read_body
+from thinkwire.gateway.headers import HeaderPairs, Scope
+from thinkwire.gateway.outlet import Outlet, Receive, Send, way_of
 from thinkwire.gateway.parts import Parts
-from thinkwire.gateway.paths import Place, dialect_of, find_place
 from thinkwire.jsonvalue import dump
 
 _TEXT: HeaderPairs = [(b"content-type", b"text/plain; charset=utf-8")]
-_OPEN = ("hello", "healthz", "readyz")
-"""Operations that need no key and leave no record."""
-_NOWHERE = Place("hello", methods=())
+_UNHEARD = frozenset({*OPEN, "preflight", "refuse"})
+"""Operations that need neither a key nor a body."""
 
 _log = logging.getLogger("thinkwire.gateway")
 
@@ -31,99 +30,42 @@ class Gateway:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self._operations: dict[str, Callable[[Call, bytes], Awaitable[None]]] = {
-            "generate": self._generate,
-            "count_tokens": lambda call, raw: counting.count_tokens(self.parts, call, raw),
-            "models": lambda call, raw: models.list_models(self.parts, call),
-            "model": lambda call, raw: models.one_model(self.parts, call),
-            "response": self._response,
-            "metrics": self._metrics,
-            "hello": _hello,
-            "healthz": _well,
-            "readyz": _well,
-        }
+        self._entrances = Entrances()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await _lifespan(receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1003})
-
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        config = self.parts.config
-        place = find_place(scope["path"])
-        outlet = Outlet(way_of(scope, receive, send), cors_headers(scope, config))
-        call = Call(scope, place or _NOWHERE, config, outlet)
+        if scope["type"] != "http":
+            await _decline(scope, receive, send)
+            return
+        parts = self.parts
+        config = parts.config
+        entrance = self._entrances.find(scope, config)
+        way = way_of(scope, receive, send)
+        outlet = Outlet(way, [*entrance.always])
+        call = Call(scope, entrance, config, outlet)
         outlet.always.append((b"x-thinkwire-request-id", call.id.encode()))
-        if place is None or not call.dialect:
-            call.dialect = dialect_of(scope)
+        raw = b""
         try:
-            await self._answer(call, place, receive)
+            if entrance.operation not in _UNHEARD:
+                call.tenant = parts.keys.authenticate(entrance.key)
+                if scope["method"] == "POST":
+                    here = way.taken()
+                    raw = await read_body(receive, config) if here is None else here
+                outlet.watch()
+            await _OPERATIONS[entrance.operation](parts, call, raw)
         except ClientLeft:
             call.client_left = True
+        except asyncio.CancelledError as error:
+            await _break_off(call, error)
         except ThinkwireError as error:
-            if isinstance(error, Refusal) and error.closes:
-                outlet.always.append((b"connection", b"close"))
-            await call.fail(failure_of(error))
+            await _refuse(call, error)
         except Exception:
             _log.exception("request %s broke", call.id)
             await call.fail(Failure("overloaded", f"the gateway broke; see {call.id} in its log", status=500))
         finally:
+            way.on_left = None
             call.breaks_off = None
-            if place is not None and place.operation not in _OPEN:
+            if entrance.is_told:
                 self._tell(call)
-
-    async def _answer(self, call: Call, place: Place | None, receive: Receive) -> None:
-        scope, config = call.scope, call.config
-        check_request(scope, config)
-        if scope["method"] == "OPTIONS":
-            await call.outlet.whole(204, cors_headers(scope, config, preflight=True), b"")
-            return
-        if place is None:
-            raise Refusal(404, "not_found", f"nothing is served at {scope['path'][:200]}")
-        _check_method(call, place)
-        if place.operation not in _OPEN:
-            call.tenant = await self.parts.keys.authenticate(presented_key(scope))
-        way = call.outlet.way
-        raw = b""
-        if scope["method"] == "POST":
-            here = way.taken()
-            raw = await read_body(receive, config) if here is None else here
-        departure = Departure(way)
-        try:
-            await self._operations[place.operation](call, raw)
-        except asyncio.CancelledError:
-            if not departure.left:
-                await call.fail(Failure("overloaded", "the gateway is shutting down; try again", status=503))
-                raise
-            departure.swallow()
-            call.client_left = True
-        finally:
-            departure.disarm()
-
-    async def _generate(self, call: Call, raw: bytes) -> None:
-        await Exchange(self.parts, call).generate(raw)
-
-    async def _response(self, call: Call, raw: bytes) -> None:
-        """A stored response, where somebody keeps them."""
-        responses, name = self.parts.responses, call.place.name
-        if call.scope["method"] == "DELETE":
-            known = responses is not None and await responses.delete(call.tenant.id, name)
-            found = {"id": name, "object": "response", "deleted": True} if known else None
-        else:
-            found = await responses.get(call.tenant.id, name, call.place.rest) if responses else None
-        if found is None:
-            raise Refusal(404, "not_found", f"there is no response {name[:100]!r}")
-        await call.outlet.whole(200, JSON, dump(found))
-
-    async def _metrics(self, call: Call, raw: bytes) -> None:
-        if self.parts.metrics is None:
-            raise Refusal(404, "not_found", "metrics are switched off (enabled under [metrics])")
-        text, kind = self.parts.metrics.expose()
-        await call.outlet.whole(200, [(b"content-type", kind.encode())], text)
 
     def _tell(self, call: Call) -> None:
         record = call.record()
@@ -134,24 +76,82 @@ class Gateway:
                 _log.exception("an observer of requests failed")
 
 
-def _check_method(call: Call, place: Place) -> None:
-    method = call.scope["method"]
-    if method in place.methods:
-        return
-    if method == "GET" and (header_of(call.scope, b"upgrade") or "").lower() == "websocket":
-        # Codex tries a websocket first, and takes this as the word to go on with POST.
-        call.outlet.always += [(b"upgrade", b"http/1.1")]
-        raise Refusal(426, "bad_request", "websockets are not served here; use POST")
-    call.outlet.always.append((b"allow", ", ".join(place.methods).encode()))
-    raise Refusal(405, "bad_request", f"{method} is not served here; use {' or '.join(place.methods)}")
+async def _break_off(call: Call, cancelled: asyncio.CancelledError) -> None:
+    """Whoever served was cancelled: because the client has left, else because the gateway ends."""
+    outlet = call.outlet
+    if not outlet.left:
+        await call.fail(Failure("overloaded", "the gateway is shutting down; try again", status=503))
+        raise cancelled
+    outlet.swallow()
+    call.client_left = True
 
 
-async def _hello(call: Call, raw: bytes) -> None:
+async def _refuse(call: Call, error: ThinkwireError) -> None:
+    if isinstance(error, Refusal) and error.closes:
+        call.outlet.always.append((b"connection", b"close"))
+    await call.fail(failure_of(error))
+
+
+async def _turn_away(parts: Parts, call: Call, raw: bytes) -> None:
+    """What the head alone forbids."""
+    assert call.entrance.refusal is not None
+    raise call.entrance.refusal
+
+
+async def _preflight(parts: Parts, call: Call, raw: bytes) -> None:
+    await call.outlet.whole(204, cors_headers(call.scope, call.config, preflight=True), b"")
+
+
+async def _response(parts: Parts, call: Call, raw: bytes) -> None:
+    """A stored response, where somebody keeps them."""
+    responses, name = parts.responses, call.place.name
+    if call.scope["method"] == "DELETE":
+        known = responses is not None and await responses.delete(call.tenant.id, name)
+        found = {"id": name, "object": "response", "deleted": True} if known else None
+    else:
+        found = await responses.get(call.tenant.id, name, call.place.rest) if responses else None
+    if found is None:
+        raise Refusal(404, "not_found", f"there is no response {name[:100]!r}")
+    await call.outlet.whole(200, JSON, dump(found))
+
+
+async def _metrics(parts: Parts, call: Call, raw: bytes) -> None:
+    if parts.metrics is None:
+        raise Refusal(404, "not_found", "metrics are switched off (enabled under [metrics])")
+    text, kind = parts.metrics.expose()
+    await call.outlet.whole(200, [(b"content-type", kind.encode())], text)
+
+
+async def _hello(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(200, _TEXT, b"thinkwire gateway\n" if call.scope["method"] == "GET" else b"")
 
 
-async def _well(call: Call, raw: bytes) -> None:
+async def _well(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(200, _TEXT, b"ok\n" if call.scope["method"] == "GET" else b"")
+
+
+_OPERATIONS: dict[str, Callable[[Parts, Call, bytes], Awaitable[None]]] = {
+    "generate": generate,
+    "count_tokens": counting.count_tokens,
+    "models": models.list_models,
+    "model": models.one_model,
+    "response": _response,
+    "metrics": _metrics,
+    "hello": _hello,
+    "healthz": _well,
+    "readyz": _well,
+    "preflight": _preflight,
+    "refuse": _turn_away,
+}
+
+
+async def _decline(scope: Scope, receive: Receive, send: Send) -> None:
+    """What is not HTTP: the server's own life, and websockets, which nobody speaks here."""
+    if scope["type"] == "lifespan":
+        await _lifespan(receive, send)
+    elif scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1003})
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

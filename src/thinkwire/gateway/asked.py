@@ -12,6 +12,7 @@ from thinkwire.client import Client
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.config import GatewayConfig, Routed
 from thinkwire.gateway.guard import Refusal, check_model
+from thinkwire.gateway.ingress import is_home
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent, parse_name
@@ -33,6 +34,8 @@ class Meant(msgspec.Struct, frozen=True):
     level: Intent | None
     upstream: str
     """`provider/model`."""
+    home: str
+    """The dialect whose own vendor the service is; empty where it speaks another's."""
     asking: Asking
     """How it is asked, but for the request."""
     binds_prefix: bool
@@ -43,24 +46,6 @@ class Meant(msgspec.Struct, frozen=True):
     """Why this service, where it was a choice."""
 
 
-def find_route(call: Call, body: JsonObject, route: Callable[[str, str], Routed]) -> Routed:
-    """Who answers for the name in the path or in the body, if the tenant may ask for it.
-
-    `route` tells who answers for a name in a dialect.
-    """
-    said = body.get("model")
-    named = call.place.name or (said if isinstance(said, str) else "")
-    if len(named) > LONGEST_NAME:
-        raise Refusal(404, "not_found", f"no model has a name of more than {LONGEST_NAME} letters")
-    routed = route(named.removeprefix("models/"), call.dialect)
-    call.asked = routed.asked
-    if not routed.names[0]:
-        raise Refusal(400, "bad_request", "which model? the request names none, and there is no default")
-    check_model(call.tenant, routed)
-    call.notes += routed.notes
-    return routed
-
-
 def find_meant(client: Client, name: str) -> Meant:
     """Where a name leads; ConfigError when it leads nowhere."""
     now = time.time()
@@ -68,11 +53,13 @@ def find_meant(client: Client, name: str) -> Meant:
     located = locate(asking, now)
     facts = located.found.facts if located.found is not None else None
     upstream = f"{located.provider.name}/{located.model}"
+    to = located.destination
     there = client.asking(_EMPTY, model=upstream, patience=PATIENCE)
     return Meant(
         located,
         parse_name(name).intent,
         upstream,
+        to.dialect if is_home(to.dialect, to) else "",
         msgspec.structs.replace(there, located=locate(there, now)),
         facts is not None and facts.replay == "bound_prefix",
         facts is not None and facts.can_think and facts.default not in (None, "off", "none"),
@@ -92,14 +79,28 @@ class Directory:
         self._known: dict[str, tuple[float, Meant]] = {}
         self._routes: dict[tuple[str, str], Routed] = {}
 
-    def route(self, name: str, dialect: str) -> Routed:
-        """Who answers for a name, as configured."""
-        known = self._routes.get((name, dialect))
-        if known is None:
-            if len(self._routes) >= _MOST_NAMES:
-                self._routes.clear()
-            known = self._routes[name, dialect] = self._config.route(name, dialect=dialect)
-        return known
+    def route(self, call: Call, body: JsonObject) -> Routed:
+        """Who answers for the name in the path or in the body, if the tenant may ask for it."""
+        said = body.get("model")
+        named = call.place.name or (said if type(said) is str else "")
+        routed = self._routes.get((named, call.dialect)) or self._configured(named, call.dialect)
+        call.asked = routed.asked
+        if not routed.names[0]:
+            raise Refusal(400, "bad_request", "which model? the request names none, and there is no default")
+        if call.tenant.models:
+            check_model(call.tenant, routed)
+        if routed.notes:
+            call.notes += routed.notes
+        return routed
+
+    def _configured(self, named: str, dialect: str) -> Routed:
+        if len(named) > LONGEST_NAME:
+            raise Refusal(404, "not_found", f"no model has a name of more than {LONGEST_NAME} letters")
+        if len(self._routes) >= _MOST_NAMES:
+            self._routes.clear()
+        routed = self._config.route(named.removeprefix("models/"), dialect=dialect)
+        self._routes[named, dialect] = routed
+        return routed
 
     def find(self, name: str) -> Meant:
         """Where a name leads, if there is a key for it."""
@@ -108,6 +109,9 @@ class Directory:
         if known is not None and now < known[0]:
             return known[1]
         meant = find_meant(self._client, name)
+        if known is not None and meant == known[1]:
+            # What was made for the one before holds on.
+            meant = known[1]
         provider = meant.located.provider
         if not self._client.has_key(provider):
             names = " or ".join(provider.keys) or "its key"

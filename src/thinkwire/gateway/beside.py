@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -25,14 +26,14 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _log = logging.getLogger("thinkwire.gateway")
 
 
-def is_page(scope: Scope) -> bool:
+@lru_cache(maxsize=1024)
+def is_page(method: str, path: str) -> bool:
     """Whether a request is the browser's: a page, a file of one, or the web app's own API."""
-    path = scope["path"]
     if path == "/":
-        return bool(scope["method"] == "GET")
+        return method == "GET"
     if find_place(path) is not None or path.startswith(("/v1", "/models")):
         return False
-    return path.startswith("/api/") or scope["method"] in ("GET", "HEAD")
+    return path.startswith("/api/") or method in ("GET", "HEAD")
 
 
 class Beside:

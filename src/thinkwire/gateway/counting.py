@@ -9,7 +9,7 @@ from thinkwire.asking import Located
 from thinkwire.context import count
 from thinkwire.errors import MalformedInput, ProviderError
 from thinkwire.gateway.answers import JSON
-from thinkwire.gateway.asked import Meant, find_meant, find_route
+from thinkwire.gateway.asked import Meant, find_meant
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.headers import HeaderPairs
 from thinkwire.gateway.parts import Parts
@@ -24,7 +24,7 @@ ESTIMATED: HeaderPairs = [(b"x-thinkwire-estimated", b"true")]
 async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
     """How many tokens a request has as input."""
     body = parse_object(raw)
-    meant = find_meant(parts.client, find_route(call, body, parts.directory.route).names[0])
+    meant = find_meant(parts.client, parts.directory.route(call, body).names[0])
     located = meant.located
     call.provider, call.model = located.provider.name, located.model
     inner = body.get("generateContentRequest")

@@ -7,119 +7,133 @@ import time
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.asking import Asking, prepare
+from thinkwire.asking import prepare
 from thinkwire.errors import Failure, ThinkwireError
 from thinkwire.events import Failed
 from thinkwire.gateway.answers import JSON, STREAM, explained, failure_of
-from thinkwire.gateway.asked import Meant, find_route
+from thinkwire.gateway.asked import Meant
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.config import Routed
 from thinkwire.gateway.cost import has_price
-from thinkwire.gateway.headers import HeaderPairs, header_of
-from thinkwire.gateway.ingress import is_home
+from thinkwire.gateway.headers import HeaderPairs
 from thinkwire.gateway.ingress.thoughts import still_true
 from thinkwire.gateway.keepalive import KeepAlive, beat
 from thinkwire.gateway.live import Live
 from thinkwire.gateway.logs import log_content
 from thinkwire.gateway.parts import Parts
-from thinkwire.gateway.passthrough import Passing, find_passing
-from thinkwire.gateway.translate import ECHOED, Telling, Understood, intent_for, understand
+from thinkwire.gateway.passthrough import find_passing
+from thinkwire.gateway.question import like_before
+from thinkwire.gateway.translate import ECHOED, Telling, Understood, asking_for, understand
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Origin
 from thinkwire.notes import Note
 from thinkwire.request import Request
 
 
+async def generate(parts: Parts, call: Call, raw: bytes) -> None:
+    """Answers the request in `raw`, or tells why not."""
+    body = parse_object(raw)
+    if call.config.logging.content:
+        log_content(call.id, "request", raw)
+    routed = parts.directory.route(call, body)
+    meant = parts.directory.find(routed.names[0])
+    exchange = Exchange(parts, call, body)
+    if call.entrance.explains:
+        await exchange.explain(routed, meant)
+        return
+    limits, tenant = parts.limits, call.tenant
+    try:
+        with limits:
+            if tenant.rate_per_minute is not None or tenant.spend_per_day is not None:
+                to = meant.located
+                priced = tenant.spend_per_day is None or has_price(to.provider.name, to.model)
+                await limits.check(tenant, priced=priced)
+            await exchange.serve(raw, routed, meant)
+    finally:
+        if tenant.spend_per_day is not None:
+            await limits.spend(tenant, call.cost)
+
+
 class Exchange:
     """Serves one request: passes it through where nothing must change, else translates it."""
 
-    def __init__(self, parts: Parts, call: Call) -> None:
+    _written: Request | None = None
+    """The request as its client wrote it."""
+    _decoded: Request | None = None
+    """The same, with the responses that it only names."""
+    _understood: Understood | None = None
+    _live: Live | None = None
+
+    def __init__(self, parts: Parts, call: Call, body: JsonObject) -> None:
         self._parts = parts
         self._call = call
-        self._written: Request | None = None
-        self._decoded = Request()
-        self._understood: Understood | None = None
-        self._routing: list[Note] = []
-        self._body: JsonObject = {}
-        self._live: Live | None = None
+        self._body = body
+        self._routing = list(call.notes)
 
-    async def generate(self, raw: bytes) -> None:
-        """Answers the request in `raw`, or tells why not."""
-        call = self._call
-        self._body = body = parse_object(raw)
-        log_content(call.id, "request", raw)
-        routed = find_route(call, body, self._parts.directory.route)
-        meant = self._parts.directory.find(routed.names[0])
-        if (header_of(call.scope, b"x-thinkwire-explain") or "").lower() in ("true", "1"):
-            await self._explain(body, routed, meant)
-            return
-        located = meant.located
-        priced = call.tenant.spend_per_day is None or has_price(located.provider.name, located.model)
-        async with self._parts.limits.enter(call.tenant, priced=priced) as slot:
-            try:
-                passing = await find_passing(self._parts, call, routed, meant, raw=raw, body=body)
-                await self._serve(body, routed, meant, passing)
-            finally:
-                if call.tenant.spend_per_day is not None:
-                    slot.cost = call.cost
-
-    async def _explain(self, body: JsonObject, routed: Routed, meant: Meant) -> None:
+    async def explain(self, routed: Routed, meant: Meant) -> None:
         """The plan instead of an answer; nobody is called."""
-        self._call.operation = "explain"
-        self._routing = list(self._call.notes)
-        understood = await self._understand(body, meant)
-        prepared = prepare(self._asking(meant, understood), time.time())
-        self._call.prepared(prepared)
-        told = explained(prepared, self._call.notes, routed, self._call.tenant)
-        await self._call.outlet.whole(200, [*JSON, *self._call.answer_headers()], dump(told))
+        call = self._call
+        call.operation = "explain"
+        understood = await self._understand(meant)
+        prepared = prepare(asking_for(meant, understood), time.time())
+        call.prepared(prepared)
+        told = explained(prepared, call.notes, routed, call.tenant)
+        await call.outlet.whole(200, [*JSON, *call.answer_headers()], dump(told))
 
-    async def _serve(self, body: JsonObject, routed: Routed, meant: Meant, passing: Passing | None) -> None:
+    async def serve(self, raw: bytes, routed: Routed, meant: Meant) -> None:
         """Asks the model that was named, and after it the configured ones, until one begins to answer."""
         call = self._call
-        self._routing = list(call.notes)
-        call.streamed = passing.streamed if passing else _wants_stream(call, body)
+        streamed = call.place.streamed
+        call.streamed = self._body.get("stream") is True if streamed is None else streamed
+        passing = None
+        if meant.home == call.dialect and meant.level is None and not routed.notes:
+            passing = await find_passing(self._parts, call, meant, raw=raw, body=self._body)
         seconds = call.config.server.keepalive_seconds
         pulse = KeepAlive(call.outlet, seconds, self._speak) if call.streamed else None
         try:
-            failure = await self._first(body, meant, passing)
+            if passing is None:
+                failure = await self._translated(meant)
+            else:
+                failure = await passing.run()
+                if failure is not None and passing.may_be_mended(failure):
+                    message = f"refused as it came: {failure.message[:200]}; asked again by plan"
+                    self._routing.append(Note("reasoning.learned", message))
+                    failure = await self._translated(meant)
             for name in routed.names[1:]:
                 if failure is None or failure.kind not in call.config.fallback_on:
                     break
                 note = _fell_back(call, name, failure)
                 self._routing.append(note)
                 call.notes.append(note)
-                failure = await self._next(body, name)
+                failure = await self._next(name)
             if failure is not None and not (passing and await passing.hand_over(failure)):
                 await call.fail(failure)
         finally:
             if pulse is not None:
                 pulse.stop()
 
-    async def _first(self, body: JsonObject, meant: Meant, passing: Passing | None) -> Failure | None:
-        """Asks the model that was named; None when it has answered, else why not, with nothing told yet."""
-        if passing is not None:
-            failure = await passing.run()
-            if failure is None or not passing.may_be_mended(failure):
-                return failure
-            message = f"refused as it came: {failure.message[:200]}; asked again by plan"
-            self._routing.append(Note("reasoning.learned", message))
-        return await self._translated(meant, await self._understand(body, meant))
-
-    async def _next(self, body: JsonObject, name: str) -> Failure | None:
+    async def _next(self, name: str) -> Failure | None:
         """Asks a fallback."""
         try:
             meant = self._parts.directory.find(name)
         except ThinkwireError as error:
             return failure_of(error)
-        return await self._translated(meant, await self._understand(body, meant))
+        return await self._translated(meant)
 
-    async def _understand(self, body: JsonObject, meant: Meant) -> Understood:
+    async def _understand(self, meant: Meant) -> Understood:
         """The request as this model can be asked it, with all that the client gave back or lost."""
         call, parts = self._call, self._parts
         call.notes = [*self._routing, *meant.notes]
         query = call.scope.get("query_string", b"").decode("latin-1") if call.place.streamed else ""
-        destination = meant.located.destination
-        understood = understand(await self._decode(body, meant), call.place, destination, query=query)
+        decoded = self._decoded
+        if decoded is None:
+            self._written = decoded = dialects.get(call.dialect).decode_request(self._body)
+            if call.dialect == "openai-responses" and parts.responses is not None:
+                decoded, _ = await parts.responses.open(call.tenant.id, decoded)
+            self._decoded = decoded
+        if call.dialect == "openai-responses" and meant.home != call.dialect:
+            _check_named(decoded)
+        understood = understand(decoded, call.place, meant.located.destination, query=query)
         request, opened = parts.carrier.open_request(
             understood.request, call.tenant.id, call.dialect, bound=meant.binds_prefix
         )
@@ -138,34 +152,22 @@ class Exchange:
         self._understood = understood
         return understood
 
-    async def _decode(self, body: JsonObject, meant: Meant) -> Request:
-        """The request as the client wrote it, with the responses that it only names."""
-        dialect, names_others = self._call.dialect, self._call.dialect == "openai-responses"
-        if self._written is None:
-            self._written = self._decoded = dialects.get(dialect).decode_request(body)
-            responses = self._parts.responses
-            if responses is not None and names_others:
-                self._decoded, _ = await responses.open(self._call.tenant.id, self._written)
-        named = _named(self._decoded) if names_others else None
-        if named and not is_home(dialect, meant.located.destination):
-            raise _not_kept(named)
-        return self._decoded
-
-    def _asking(self, meant: Meant, understood: Understood) -> Asking:
-        return msgspec.structs.replace(
-            meant.asking,
-            request=understood.request,
-            thinking=intent_for(meant, understood.intent),
-            streamed=understood.streamed,
-        )
-
-    async def _translated(self, meant: Meant, understood: Understood) -> Failure | None:
-        call = self._call
+    async def _translated(self, meant: Meant) -> Failure | None:
+        """Asks a model; None when it has answered, else why not, with nothing told yet."""
+        call, parts = self._call, self._parts
+        known = like_before(parts.questions, self._body, call.place, meant)
+        if known is None:
+            understood = await self._understand(meant)
+            asking = asking_for(meant, understood)
+        else:
+            self._understood = understood = known[0]
+            asking = known[1]
+            call.notes = [*self._routing, *meant.notes, *understood.notes]
         telling = self._telling(meant, understood)
         self._live = live = Live(call, telling, self._stream_headers, self._keep)
         call.breaks_off = telling.break_off
         try:
-            await self._parts.client.tell(self._asking(meant, understood), live, watch=call.prepared)
+            await parts.client.tell(asking, live, watch=call.prepared)
         finally:
             # Each knows the other; without this only the collector could let them go.
             self._live = None
@@ -201,11 +203,11 @@ class Exchange:
             call.failure = ending.failure
             return
         call.finish = ending.reason
-        turn = telling.turn
         if call.config.logging.content:
-            log_content(call.id, "answer", dump(turn))
-        after = self._understood.request if self._understood else None
-        await self._parts.remember(call, turn, after=after, items=telling.sealer.items)
+            log_content(call.id, "answer", dump(telling.turn))
+        if not telling.only_words and self._parts.keeps(turn := telling.turn):
+            after = self._understood.request if self._understood else None
+            await self._parts.remember(call, turn, after=after, items=telling.sealer.items)
         if telling.keeps and self._parts.responses is not None and self._written is not None:
             await self._parts.responses.keep(call.tenant.id, self._written, telling.whole())
 
@@ -222,24 +224,17 @@ class Exchange:
         outlet.push(beat(self._call.dialect, begun=self._live is not None and self._live.begun))
 
 
-def _named(request: Request) -> str | None:
+def _check_named(request: Request) -> None:
+    """The vendor keeps what it answered itself, and nobody else does; the words are OpenAI's own."""
     named = request.extras.get("openai_responses", {}).get("previous_response_id")
-    return named if isinstance(named, str) else None
-
-
-def _not_kept(named: str) -> Exception:
-    """OpenAI's own words; the vendor keeps what it answered itself, and nobody else does."""
-    return Failure(
-        "bad_request",
-        f"Previous response with id '{named[:100]}' not found.",
-        status=400,
-        code="previous_response_not_found",
-        param="previous_response_id",
-    ).as_error()
-
-
-def _wants_stream(call: Call, body: JsonObject) -> bool:
-    return call.place.streamed if call.place.streamed is not None else body.get("stream") is True
+    if named and isinstance(named, str):
+        raise Failure(
+            "bad_request",
+            f"Previous response with id '{named[:100]}' not found.",
+            status=400,
+            code="previous_response_not_found",
+            param="previous_response_id",
+        ).as_error()
 
 
 def _fell_back(call: Call, name: str, failure: Failure) -> Note:

@@ -18,7 +18,7 @@ from thinkwire.reasoning.names import parse_name
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 _NUMBER = re.compile(r"[0-9]{1,15}")
-_KEY_HEADERS = frozenset({b"x-api-key", b"authorization", b"x-goog-api-key"})
+KEY_HEADERS = frozenset({b"x-api-key", b"authorization", b"x-goog-api-key"})
 KEY_WORDS = frozenset({"key", "api_key", "api-key", "apikey", "access_token"})
 
 
@@ -212,7 +212,7 @@ async def read_body(receive: Receive, config: GatewayConfig) -> bytes:
 def presented_key(scope: Scope) -> str | None:
     """The key in a request, whichever header it came in; one of ours before a leftover of another service."""
     headers = grouped(scope)
-    if _KEY_HEADERS.isdisjoint(headers):
+    if KEY_HEADERS.isdisjoint(headers):
         return None
     found = [
         *headers.get(b"x-api-key", ()),

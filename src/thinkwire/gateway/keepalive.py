@@ -27,10 +27,11 @@ class KeepAlive:
         self._outlet = outlet
         self._seconds = seconds
         self._speak = speak
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         self._speaking: asyncio.Future[None] | None = None
-        outlet.spoke = self._loop.time()
-        self._timer = self._loop.call_at(outlet.spoke + seconds, self._look)
+        outlet.clock = loop.time
+        outlet.spoke = loop.time()
+        self._timer = loop.call_at(outlet.spoke + seconds, self._look)
 
     def _look(self) -> None:
         outlet = self._outlet

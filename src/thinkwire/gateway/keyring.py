@@ -27,22 +27,18 @@ class KeyRing:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self._file = file
-        self._loopback = loopback
         self._used = used or LastUsed()
         self._clock = clock
         self._shared = SharedFile(file.path, clock=ticks)
         self._shared.changed()
         self._keys = file.read()
-        self._needed = self._keys is not None
+        self._needed = self._keys is not None or not loopback
 
-    @property
-    def needs_keys(self) -> bool:
-        return self._needed or not self._loopback
-
-    async def authenticate(self, key: str | None) -> Tenant:
+    def authenticate(self, key: str | None) -> Tenant:
         """Whose key it is; Refusal when it is nobody's."""
-        self._refresh()
-        if not self.needs_keys:
+        if self._shared.changed():
+            self._refresh()
+        if not self._needed:
             return LOCAL
         if key is None:
             raise Refusal(401, "auth", "this gateway needs an access key (`thinkwire keys create NAME`)")
@@ -57,9 +53,10 @@ class KeyRing:
 
     def is_current(self, tenant: Tenant) -> bool:
         """Whether a tenant who was let in may still be here; for streams that last."""
-        self._refresh()
+        if self._shared.changed():
+            self._refresh()
         if tenant.id == LOCAL.id:
-            return not self.needs_keys
+            return not self._needed
         now = self._clock()
         return self._keys is not None and any(
             key.id == tenant.id and not key.expired(now) for key in self._keys.key
@@ -70,8 +67,6 @@ class KeyRing:
 
     def _refresh(self) -> None:
         """Once keys were needed they stay needed, also when the file goes away or breaks."""
-        if not self._shared.changed():
-            return
         try:
             keys = self._file.read()
         except ConfigError as error:

@@ -33,36 +33,11 @@ class Counter(Protocol):
     async def aclose(self) -> None: ...
 
 
-class Slot:
-    """A place for one request, held while the block runs. Whoever serves it says in the end what it cost."""
-
-    __slots__ = ("_limits", "_priced", "_tenant", "cost")
-
-    def __init__(self, limits: Limits, tenant: Tenant, priced: bool) -> None:
-        self._limits = limits
-        self._tenant = tenant
-        self._priced = priced
-        self.cost: float | None = None
-
-    async def __aenter__(self) -> Slot:
-        limits, tenant = self._limits, self._tenant
-        limits.take_place()
-        if tenant.spend_per_day is not None or tenant.rate_per_minute is not None:
-            try:
-                await limits.check(tenant, priced=self._priced)
-            except BaseException:
-                limits.leave_place()
-                raise
-        return self
-
-    async def __aexit__(self, *failed: object) -> None:
-        self._limits.leave_place()
-        if self.cost and self._tenant.spend_per_day is not None:
-            await self._limits.spend(self._tenant, self.cost)
-
-
 class Limits:
-    """Lets requests in, or refuses them with the time to wait."""
+    """Lets requests in, or refuses them with the time to wait.
+
+    As a context it is a place for one request, to the end of its stream.
+    """
 
     def __init__(
         self,
@@ -79,11 +54,7 @@ class Limits:
         self._on_running = on_running
         self.running = 0
 
-    def enter(self, tenant: Tenant, *, priced: bool = True) -> Slot:
-        """Holds a place for one request, to the end of its stream. `priced`: the model has a known price."""
-        return Slot(self, tenant, priced)
-
-    def take_place(self) -> None:
+    def __enter__(self) -> None:
         """One more request at once; Refusal when there are as many as may be."""
         if self.running >= self.config.server.max_streams:
             message = "the gateway serves as many requests as it may (max_streams under [server]); try again"
@@ -91,17 +62,19 @@ class Limits:
         self.running += 1
         self._on_running(self.running)
 
-    def leave_place(self) -> None:
+    def __exit__(self, *failed: object) -> None:
         self.running -= 1
         self._on_running(self.running)
 
-    async def check(self, tenant: Tenant, *, priced: bool) -> None:
-        """Refuses a tenant who has spent or asked as much as it may."""
+    async def check(self, tenant: Tenant, *, priced: bool = True) -> None:
+        """Refuses a tenant who has spent or asked as much as it may. `priced`: the model's price is known."""
         await self._check_spending(tenant, priced)
         await self._check_rate(tenant)
 
-    async def spend(self, tenant: Tenant, cost: float) -> None:
-        await self._counter.add(tenant.id, self._day(), cost)
+    async def spend(self, tenant: Tenant, cost: float | None) -> None:
+        """What a request has cost, if it is known, for a tenant with a daily spend."""
+        if cost and tenant.spend_per_day is not None:
+            await self._counter.add(tenant.id, self._day(), cost)
 
     async def aclose(self) -> None:
         await self._counter.aclose()

@@ -30,7 +30,7 @@ class Offer(msgspec.Struct, frozen=True):
     facts: Facts
 
 
-async def list_models(parts: Parts, call: Call) -> None:
+async def list_models(parts: Parts, call: Call, raw: bytes) -> None:
     entries = [entry(offer, call.dialect) for offer in offers(parts, call)]
     match call.dialect:
         case "anthropic":
@@ -43,7 +43,7 @@ async def list_models(parts: Parts, call: Call) -> None:
     await call.outlet.whole(200, JSON, dump(body))
 
 
-async def one_model(parts: Parts, call: Call) -> None:
+async def one_model(parts: Parts, call: Call, raw: bytes) -> None:
     name = call.place.name.removeprefix("models/")
     routed = parts.config.route(name, dialect=call.dialect)
     found = find_target(parse_name(routed.names[0]).name, None, parts.client.providers).found

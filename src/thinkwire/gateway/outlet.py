@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol, TypeAlias
 
@@ -95,20 +96,36 @@ class AsgiWay:
 class Outlet:
     """What was sent so far. Every answer goes through here, once."""
 
+    __slots__ = ("_last", "_task", "always", "began", "clock", "left", "over", "spoke", "status", "way")
+
     def __init__(self, way: Way, always: HeaderPairs) -> None:
         self.way = way
         self.always = always
         """Headers of every answer."""
         self.status: int | None = None
-        self.over = False
-        self._last = b"\n\n"
+        self.began = self.over = False
+        self.left = False
+        """Whether the client has gone while it was watched."""
         self.spoke = 0.0
-        """When something was last sent, on the loop's clock."""
-        self._clock = asyncio.get_running_loop().time
+        """When something was last sent, on `clock`."""
+        self.clock: Callable[[], float] = time.monotonic
+        self._last = b"\n\n"
+        self._task: asyncio.Task[Any] | None = None
 
-    @property
-    def began(self) -> bool:
-        return self.status is not None
+    def watch(self) -> None:
+        """From now on whoever serves the client is cancelled when it leaves; until the answer is over."""
+        self._task = asyncio.current_task()
+        self.way.on_left = self._gone
+
+    def _gone(self) -> None:
+        self.left = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def swallow(self) -> None:
+        """The cancellation was ours, and goes no further."""
+        if self._task is not None:
+            self._task.uncancel()
 
     @property
     def between(self) -> bool:
@@ -124,13 +141,13 @@ class Outlet:
         await self.way.drained()
 
     def begin(self, status: int, headers: HeaderPairs) -> None:
-        self.status = status
+        self.status, self.began = status, True
         self.way.begin(status, [*headers, *self.always])
 
     def push(self, data: bytes) -> None:
         """One piece, now; then look whether the way is congested."""
         if data:
-            self.spoke = self._clock()
+            self.spoke = self.clock()
             self._last = data
             self.way.write(data)
 
@@ -146,33 +163,9 @@ class Outlet:
     async def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None:
         """An answer that is known from its first byte to its last."""
         self.status = status
-        self.over = True
+        self.began = self.over = True
         self.way.on_left = None
         length = (b"content-length", b"%d" % len(body))
         self.way.whole(status, [*headers, *self.always, length], body)
         if self.way.congested:
             await self.way.drained()
-
-
-class Departure:
-    """Notices that the client has left, and then cancels whoever serves it."""
-
-    def __init__(self, way: Way) -> None:
-        self.left = False
-        self._way = way
-        self._task = asyncio.current_task()
-        way.on_left = self._gone
-
-    def _gone(self) -> None:
-        self.left = True
-        if self._task is not None:
-            self._task.cancel()
-
-    def disarm(self) -> None:
-        """From now on nobody is cancelled: the answer is over."""
-        self._way.on_left = None
-
-    def swallow(self) -> None:
-        """The cancellation was ours, and goes no further."""
-        if self._task is not None:
-            self._task.uncancel()

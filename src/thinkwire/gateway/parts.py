@@ -21,10 +21,13 @@ from thinkwire.gateway.ledger import Ledger, open_ledger
 from thinkwire.gateway.ledger.matching import prefix_of, worth_keeping
 from thinkwire.gateway.limits import Limits, open_counter
 from thinkwire.gateway.logs import gathering, log_request
+from thinkwire.gateway.question import Question
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import ResponseStore, open_responses
 from thinkwire.http import Timeouts
 from thinkwire.messages import Turn
+from thinkwire.reasoning.plan import Plan
+from thinkwire.replay.ways import Ways
 from thinkwire.request import Request
 
 
@@ -41,12 +44,20 @@ class Parts(msgspec.Struct):
     responses: ResponseStore | None = None
     metrics: Any = None
     observers: tuple[Callable[[Record], None], ...] = ()
+    questions: Ways[Question] = msgspec.field(default_factory=Ways)
+    """What was understood of requests that only ask something."""
+    passings: Ways[tuple[Request, Plan]] = msgspec.field(default_factory=Ways)
+    """What was decided for those that go through as they are."""
+
+    def keeps(self, turn: Turn) -> bool:
+        """Whether an answer has something in it that clients drop, and somebody remembers it."""
+        return self.ledger is not None and worth_keeping(turn) is not None
 
     async def remember(
         self, call: Call, turn: Turn, *, after: Request | None = None, items: Mapping[str, int] | None = None
     ) -> None:
-        """Keeps an answer for clients that drop its thinking."""
-        if self.ledger is not None and worth_keeping(turn) is not None:
+        """Keeps an answer for clients that drop its thinking; only of use where `keeps` says so."""
+        if self.ledger is not None:
             upstream = f"{call.provider}/{call.model}"
             asked = after or Request()
             prefix = prefix_of(asked) if after else b""

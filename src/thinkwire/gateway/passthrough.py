@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -20,10 +20,10 @@ from thinkwire.gateway.answers import JSON, STREAM
 from thinkwire.gateway.asked import Meant
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.carried import PREFIX
-from thinkwire.gateway.config import Routed
-from thinkwire.gateway.headers import HeaderPairs, forwarded_headers, header_value
-from thinkwire.gateway.ingress import is_home
+from thinkwire.gateway.headers import HeaderPairs, header_value
 from thinkwire.gateway.parts import Parts
+from thinkwire.gateway.paths import Place
+from thinkwire.gateway.question import ANY, recall
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
@@ -49,27 +49,39 @@ _MENDABLE = re.compile(
 
 
 async def find_passing(
-    parts: Parts, call: Call, routed: Routed, meant: Meant, *, raw: bytes, body: JsonObject
+    parts: Parts, call: Call, meant: Meant, *, raw: bytes, body: JsonObject
 ) -> Passing | None:
-    """The way through, if nothing of the request has to change; None when it must be translated."""
-    if not _is_at_home(call, routed, meant) or _CARRIER in raw or _refers(parts, raw):
+    """The way through for a request to the vendor whose wire it is, under its own name and in its own words;
+    None when something of it has to change, so that it must be translated.
+    """
+    if _CARRIER in raw or (call.dialect == "openai-responses" and _refers(parts, raw)):
         return None
-    request, located = _read(call.dialect, body), meant.located
-    plan = _plan(request, located)
+    located = meant.located
+    recalled = recall(parts.passings, body, (call.place, meant), _read_and_planned)
+    if recalled is None:
+        request = _read(call.dialect, body)
+        plan = _plan(request, located)
+    else:
+        turns, (common, plan) = recalled
+        request = msgspec.structs.replace(common, turns=turns)
     if plan.notes and any(note.code not in _NO_CHANGE for note in plan.notes):
         return None
-    if await _has_more(parts, call, meant, request):
-        return None
+    if parts.ledger is not None and _lacks_thinking(request.turns):
+        who = call.tenant.id, meant.upstream
+        _, restored = await parts.ledger.restore(*who, request, bound=meant.binds_prefix)
+        if restored:
+            return None
     if not call.place.name and body.get("model") != located.model:
         raw = dump(body | {"model": located.model})
-    streamed = call.place.streamed if call.place.streamed is not None else body.get("stream") is True
-    return Passing(parts, call, _prepared(call, located, plan, streamed), raw=raw, request=request)
+    return Passing(parts, call, _prepared(call, located, plan), raw=raw, request=request)
 
 
-def _is_at_home(call: Call, routed: Routed, meant: Meant) -> bool:
-    """Whether the request goes to the vendor whose wire it is, under its own name and with its own words."""
-    unchanged = not routed.notes and meant.level is None
-    return unchanged and is_home(call.dialect, meant.located.destination)
+def _read_and_planned(
+    body: JsonObject, place: Place, meant: Meant, way: bytes
+) -> tuple[Request, Plan] | None:
+    """What holds for every question that is asked in one way."""
+    request = _read(place.dialect, body)
+    return (request, _plan(request, meant.located)) if request.turns == ANY else None
 
 
 def _refers(parts: Parts, raw: bytes) -> bool:
@@ -94,33 +106,26 @@ def _plan(request: Request, located: Located) -> Plan:
     return plan
 
 
-async def _has_more(parts: Parts, call: Call, meant: Meant, request: Request) -> bool:
-    """Whether the ledger has thinking that this client dropped."""
-    if parts.ledger is None or not [
-        turn for turn in request.turns if turn.role == "assistant" and _lacks_thinking(turn)
-    ]:
-        return False
-    _, notes = await parts.ledger.restore(call.tenant.id, meant.upstream, request, bound=meant.binds_prefix)
-    return bool(notes)
+def _lacks_thinking(turns: Sequence[Turn]) -> bool:
+    """Whether the client may have dropped some: a model's turn calls tools, and nothing in it tells why."""
+    for turn in turns:
+        if turn.role != "assistant":
+            continue
+        calls = False
+        for block in turn.blocks:
+            if type(block) is Thinking or (type(block) is ToolCall and block.seal is not None):
+                break
+            calls = calls or type(block) is ToolCall
+        else:
+            if calls:
+                return True
+    return False
 
 
-def _lacks_thinking(turn: Turn) -> bool:
-    """Whether a model's turn calls tools, and nothing in it tells why."""
-    calls = False
-    for block in turn.blocks:
-        if type(block) is ToolCall:
-            calls = True
-            if block.seal is not None:
-                return False
-        elif type(block) is Thinking:
-            return False
-    return calls
-
-
-def _prepared(call: Call, located: Located, plan: Plan, streamed: bool) -> Prepared:
+def _prepared(call: Call, located: Located, plan: Plan) -> Prepared:
     provider, model = located.provider, located.model
     dialect = dialects.get(call.dialect)
-    url = provider.endpoint(dialect.name, model, stream=streamed)
+    url = provider.endpoint(dialect.name, model, stream=call.streamed)
     assert url is not None
     query = call.scope.get("query_string", b"")
     if dialect.name == "gemini" and b"alt=sse" not in query:
@@ -133,11 +138,11 @@ def _prepared(call: Call, located: Located, plan: Plan, streamed: bool) -> Prepa
         model=model,
         endpoint=located.destination.endpoint,
         url=url,
-        headers=provider.headers | forwarded_headers(call.scope, dialect.name),
-        body={},
+        headers=provider.headers | call.entrance.forwarded,
+        data=b"",
         plan=plan,
         notes=(),
-        streamed=streamed,
+        streamed=call.streamed,
         request=Request(),
     )
 
@@ -146,7 +151,15 @@ class Passing:
     """One request on its way through."""
 
     _decoder: StreamDecoder
-    """Of an answer that is streamed."""
+    _seen: Collector
+    """Both of an answer that is streamed."""
+    _ending: Finished | Failed | None = None
+    _repeat: Repeat | None = None
+    _held = b""
+    _remembered = False
+    _wrote = False
+    _failure: Failure | None = None
+    _refusal: tuple[int, HeaderPairs, bytes] | None = None
 
     def __init__(self, parts: Parts, call: Call, prepared: Prepared, *, raw: bytes, request: Request) -> None:
         self.streamed = prepared.streamed
@@ -155,18 +168,11 @@ class Passing:
         self._prepared = prepared
         self._raw = raw
         self._request = request
-        self._seen = Collector()
-        self._ending: Finished | Failed | None = None
         if prepared.streamed:
             self._decoder = prepared.decoder()
-        self._repeat: Repeat | None = None
+            self._seen = Collector()
         self._outlet = call.outlet
         self.way = call.outlet.way
-        self._held = b""
-        self._remembered = False
-        self._wrote = False
-        self._failure: Failure | None = None
-        self._refusal: tuple[int, HeaderPairs, bytes] | None = None
 
     async def run(self) -> Failure | None:
         """Sends it, and the answer back; a failure before anything was told is given back instead."""
@@ -224,10 +230,12 @@ class Passing:
     async def _whole(self, reply: AnyReply) -> None:
         body = await reply.read()
         self._call.told()
-        answer: Answer | None = None
-        with suppress(MalformedInput):
+        try:
             answer = self._prepared.read(parse_object(body))
-        if answer is not None:
+        except MalformedInput:
+            # The client may understand it.
+            pass
+        else:
             await self._remember(answer)
         headers = [*_returned(reply.headers, JSON), *self._call.answer_headers()]
         await self._call.outlet.whole(reply.status, headers, body)
@@ -290,9 +298,10 @@ class Passing:
             return
         call.usage, call.finish = answer.usage, answer.finish
         call.response_id = answer.turn.origin.response_id if answer.turn.origin else None
-        origin = self._prepared.origin(call.response_id, time.time())
-        turn = msgspec.structs.replace(answer.turn, origin=origin)
-        await self._parts.remember(call, turn, after=self._request)
+        if self._parts.keeps(answer.turn):
+            origin = self._prepared.origin(call.response_id, time.time())
+            turn = msgspec.structs.replace(answer.turn, origin=origin)
+            await self._parts.remember(call, turn, after=self._request)
 
     def _break_off(self, failure: Failure) -> bytes:
         """The end of a broken stream: what an encoder that had told the beginning would say."""

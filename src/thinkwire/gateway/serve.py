@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -53,13 +53,14 @@ class Served:
         self._gateway: Gateway | None = None
         self._web: Beside | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """No coroutine of its own: whoever serves the request is awaited at once."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif self._web is not None and scope["type"] == "http" and is_page(scope):
-            await self._web(scope, receive, send)
-        elif self._gateway is not None:
-            await self._gateway(scope, receive, send)
+            return self._live(receive, send)
+        if self._web is not None and scope["type"] == "http" and is_page(scope["method"], scope["path"]):
+            return self._web(scope, receive, send)
+        assert self._gateway is not None
+        return self._gateway(scope, receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -168,6 +169,7 @@ class Settings(uvicorn.Config):
 def settings_for(app: Any, config: GatewayConfig, **more: Any) -> Settings:
     settings = Settings(
         app,
+        interface="asgi3",
         http=more.pop("http", Line),
         access_log=False,
         proxy_headers=False,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from thinkwire import dialects
+from thinkwire.asking import Asking
 from thinkwire.dialects import Dialect, Encoded, StreamEncoder
 from thinkwire.dialects.gemini.encoder import StreamEncoder as GeminiEncoder
 from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
@@ -114,6 +115,16 @@ def intent_for(meant: Meant, said: Intent) -> Intent:
     return msgspec.structs.replace(said, on=True) if said.show else said
 
 
+def asking_for(meant: Meant, understood: Understood) -> Asking:
+    """How a model is asked what a client said."""
+    return msgspec.structs.replace(
+        meant.asking,
+        request=understood.request,
+        thinking=intent_for(meant, understood.intent),
+        streamed=understood.streamed,
+    )
+
+
 class Growth(NamedTuple):
     """A block that grows: the lists that take its texts, and the bytes around each of them."""
 
@@ -126,6 +137,11 @@ class Growth(NamedTuple):
 class Telling:
     """One answer on its way to the client: events of the model in, bytes of the client's dialect out."""
 
+    __slots__ = (
+        *("_growth", "_encoder", "_original", "_shown", "_answer", "_told", "_restore", "_understood"),
+        *("_asked", "_echo", "ending", "id", "keeps", "notes", "only_words", "sealer"),
+    )
+
     def __init__(
         self,
         understood: Understood,
@@ -136,21 +152,23 @@ class Telling:
         echo: JsonObject | None = None,
     ) -> None:
         """`keeps` gathers the whole answer also when it is streamed; `echo` is what a response repeats."""
-        self.notes: list[Note] = []
         self.ending: Finished | Failed | None = None
+        self.only_words = False
+        """Whether a client is known to lose nothing of the ended answer: it has no thinking and no seal."""
         self.id: str | None = None
-        self.sealer = sealer
-        self._understood = understood
-        self._restore = understood.restore
-        self._asked = asked
-        self._echo = echo or {}
-        self._encoder = _encoder(understood) if understood.streamed else None
-        self.keeps = keeps
         self._original: Collector | None = None
         self._shown: Collector | None = None
         self._answer: Answer | None = None
         self._told: Answer | None = None
         self._growth: Growth | None = None
+        self.notes: list[Note] = []
+        self.sealer = sealer
+        self._understood = understood
+        self._restore = understood.restore
+        self._asked = asked
+        self._echo = echo
+        self._encoder = _encoder(understood) if understood.streamed else None
+        self.keeps = keeps
 
     def grow(self, index: int, texts: list[str]) -> bytes:
         """The bytes for texts by which a block grows; amounts to feeding them one by one."""
@@ -184,6 +202,7 @@ class Telling:
                 self.notes.append(event.note)
             elif type(event) is Finished or type(event) is Failed:
                 self.ending = event
+                self.only_words = original.only_words()
         shown = self.sealer.feed(batch)
         if self._restore is not same:
             shown = self._restore(shown)
@@ -236,7 +255,7 @@ class Telling:
         if dialect != "openai-responses":
             return extras
         own = extras.get("openai_responses", {})
-        return extras | {"openai_responses": {"created_at": int(time.time()), **own, **self._echo}}
+        return extras | {"openai_responses": {"created_at": int(time.time()), **own, **(self._echo or {})}}
 
     def break_off(self, failure: Failure) -> bytes:
         """The last words of a stream that goes no further."""

@@ -44,89 +44,81 @@ def ring(
     )
 
 
-async def turned_away(ring: KeyRing, key: str | None) -> str:
+def turned_away(ring: KeyRing, key: str | None) -> str:
     with pytest.raises(Refusal) as caught:
-        await ring.authenticate(key)
+        ring.authenticate(key)
     assert (caught.value.status, caught.value.kind) == (401, "auth")
     return caught.value.message
 
 
-@pytest.mark.anyio
-async def test_without_keys_everybody_on_this_machine_is_the_same_tenant(file: KeyFile) -> None:
+def test_without_keys_everybody_on_this_machine_is_the_same_tenant(file: KeyFile) -> None:
     for key in (None, "any", "tw_wrong"):
-        assert await ring(file).authenticate(key) is LOCAL
+        assert ring(file).authenticate(key) is LOCAL
 
 
-@pytest.mark.anyio
-async def test_without_keys_nobody_from_elsewhere_is_heard(file: KeyFile) -> None:
-    await turned_away(ring(file, loopback=False), None)
-    await turned_away(ring(file, loopback=False), "any")
+def test_without_keys_nobody_from_elsewhere_is_heard(file: KeyFile) -> None:
+    turned_away(ring(file, loopback=False), None)
+    turned_away(ring(file, loopback=False), "any")
 
 
-@pytest.mark.anyio
-async def test_with_keys_everybody_needs_one(file: KeyFile) -> None:
+def test_with_keys_everybody_needs_one(file: KeyFile) -> None:
     key, secret = file.create("ci", rate_per_minute=5)
     keys = ring(file)
-    assert await keys.authenticate(secret) == key.tenant
+    assert keys.authenticate(secret) == key.tenant
     for wrong in (None, "", "planted-wrong", secret + "x", key.id, key.digest, "é" * 10_000, "\udcff"):
-        assert "planted" not in await turned_away(keys, wrong)
+        assert "planted" not in turned_away(keys, wrong)
     assert LastUsed(file.path.parent / "used.json").read() == {key.id: 1.8e9}
 
 
-@pytest.mark.anyio
-async def test_a_key_counts_while_the_gateway_runs_and_so_does_its_end(file: KeyFile) -> None:
+def test_a_key_counts_while_the_gateway_runs_and_so_does_its_end(file: KeyFile) -> None:
     keys = ring(file)
-    assert await keys.authenticate(None) is LOCAL
+    assert keys.authenticate(None) is LOCAL
     assert keys.is_current(LOCAL)
     _, secret = file.create("ci")
     assert not keys.is_current(LOCAL)
-    tenant = await keys.authenticate(secret)
+    tenant = keys.authenticate(secret)
     assert keys.is_current(tenant)
-    await turned_away(keys, None)
+    turned_away(keys, None)
     file.revoke("ci")
-    await turned_away(keys, secret)
+    turned_away(keys, secret)
     assert not keys.is_current(tenant)
-    await turned_away(keys, None)
+    turned_away(keys, None)
 
 
-@pytest.mark.anyio
-async def test_keys_that_were_needed_stay_needed(file: KeyFile, caplog: pytest.LogCaptureFixture) -> None:
+def test_keys_that_were_needed_stay_needed(file: KeyFile, caplog: pytest.LogCaptureFixture) -> None:
     _, secret = file.create("ci")
     keys = ring(file)
     file.path.write_text("broken")
     with caplog.at_level(logging.ERROR):
-        assert (await keys.authenticate(secret)).name == "ci"
+        assert keys.authenticate(secret).name == "ci"
     assert "the access keys stay as they were" in caplog.text
-    await turned_away(keys, None)
+    turned_away(keys, None)
     file.path.unlink()
-    await turned_away(keys, secret)
-    await turned_away(keys, None)
+    turned_away(keys, secret)
+    turned_away(keys, None)
 
 
-@pytest.mark.anyio
-async def test_a_key_that_is_over_is_told_by_its_name_only(file: KeyFile) -> None:
+def test_a_key_that_is_over_is_told_by_its_name_only(file: KeyFile) -> None:
     end = datetime.datetime.fromtimestamp(1.8e9, datetime.UTC)
     key, secret = file.create("ci", expires=end)
-    assert (await ring(file, now=1.8e9 - 1).authenticate(secret)).name == "ci"
-    message = await turned_away(ring(file), secret)
+    assert ring(file, now=1.8e9 - 1).authenticate(secret).name == "ci"
+    message = turned_away(ring(file), secret)
     assert message == "the access key 'ci' has expired"
     assert not ring(file).is_current(key.tenant)
 
 
-@pytest.mark.anyio
-async def test_a_change_counts_within_a_tenth_of_a_second(file: KeyFile) -> None:
+def test_a_change_counts_within_a_tenth_of_a_second(file: KeyFile) -> None:
     _, secret = file.create("ci")
     ticks = Ticks(step=0)
     keys = ring(file, ticks=ticks)
     file.revoke("ci")
     ticks.now = LOOK_EVERY - 0.001
-    assert (await keys.authenticate(secret)).name == "ci"
+    assert keys.authenticate(secret).name == "ci"
     ticks.now = LOOK_EVERY
-    await turned_away(keys, secret)
+    turned_away(keys, secret)
 
 
-@pytest.mark.anyio
-async def test_many_requests_look_at_the_file_once(file: KeyFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_requests_look_at_the_file_once(file: KeyFile, monkeypatch: pytest.MonkeyPatch) -> None:
     _, secret = file.create("ci")
     ticks = Ticks(step=0)
     keys = ring(file, ticks=ticks)
@@ -141,5 +133,5 @@ async def test_many_requests_look_at_the_file_once(file: KeyFile, monkeypatch: p
     for tenth in (1, 2):
         ticks.now = tenth * LOOK_EVERY
         for _ in range(50):
-            await keys.authenticate(secret)
+            keys.authenticate(secret)
         assert looks.count(str(file.path)) == tenth

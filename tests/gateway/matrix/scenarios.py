@@ -120,25 +120,25 @@ def mid_stream_cut(cell: Cell) -> None:
     assert said.answer.finish is None
     assert "first half" in said.answer.turn.text
     assert failure_of(said).message
-    assert said.record.failure == "connection_lost"
+    assert said.record.kind.failure == "connection_lost"
     whole = cell.talker.ask(cell.model, asked, stream=False)
     assert whole.status >= 500
     assert failure_of(whole).kind in ("overloaded", "connection_lost", "timed_out")
-    assert whole.record.failure == "connection_lost"
+    assert whole.record.kind.failure == "connection_lost"
 
 
 def too_many_requests(cell: Cell) -> None:
     """Once is tried again, by the client itself where bytes pass through; for good is told."""
     asked = [question(f"[[fail:429x1]] [[say:Here, {cell.talker.ingress}.]]")]
     once = cell.talker.ask(cell.model, asked, stream=False)
-    if once.record.passed_through:
+    if once.record.kind.passed_through:
         assert once.status == 429
         once = cell.talker.ask(cell.model, asked, stream=False)
     assert _answered(once).answer.turn.text.startswith("Here")
     said = cell.talker.ask(cell.model, [question("[[fail:429]]")], stream=True)
     assert said.status == 429
     assert failure_of(said).kind == "rate_limit"
-    assert said.record.failure == "rate_limit"
+    assert said.record.kind.failure == "rate_limit"
 
 
 def long_silence(cell: Cell) -> None:
@@ -195,14 +195,15 @@ def _goes_on(cell: Cell, turns: list[Turn], *, stream: bool, switched: bool = Fa
 
 def _answered(said: Said, *, switched: bool = False) -> Said:
     """A good answer under the name that was asked for, with nothing lost on the way."""
-    codes = set(said.record.notes) - (SWITCHED if switched else set())
+    codes = set(said.record.kind.notes) - (SWITCHED if switched else set())
     assert said.status == 200, said.raw
     assert said.answer.failure is None, said.answer.failure
-    assert said.record.failure is None
+    assert said.record.kind.failure is None
     assert codes & LOST == set()
     origin = said.answer.turn.origin
     assert origin is not None
-    assert origin.model == (said.record.model if said.record.passed_through else said.record.asked)
+    kind = said.record.kind
+    assert origin.model == (kind.model if kind.passed_through else kind.asked)
     assert said.answer.usage is not None or b"usage" not in said.raw
     return said
 
@@ -210,10 +211,10 @@ def _answered(said: Said, *, switched: bool = False) -> Said:
 def _thoughts(said: Said) -> str:
     """The readable thinking; where the wire has a field for seals, none of it comes without one."""
     blocks = [block for block in said.answer.turn.blocks if isinstance(block, Thinking)]
-    if said.record.dialect in ("anthropic", "openai-responses"):
+    if said.record.kind.dialect in ("anthropic", "openai-responses"):
         assert all(block.seal is not None and block.seal.data for block in blocks)
     calls = [block for block in said.answer.turn.blocks if isinstance(block, ToolCall)]
-    if said.record.dialect == "gemini" and calls:
+    if said.record.kind.dialect == "gemini" and calls:
         assert calls[0].seal is not None
     return said.answer.turn.thinking
 

@@ -181,8 +181,8 @@ def test_it_arrives_or_a_note_says_what_did_not(
         said = talker.post(model, body, stream=stream)
         assert said.status == 200, said.raw
         check(feature, said.answer, codes)
-        if not said.record.passed_through:
-            assert set(said.record.notes) <= codes
+        if not said.record.kind.passed_through:
+            assert set(said.record.kind.notes) <= codes
     assert simulator.app.fired - before == {}, "a provider refused something"
 
 

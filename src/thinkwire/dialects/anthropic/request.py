@@ -64,7 +64,9 @@ def decode_request(body: JsonObject) -> Request:
     if not _PLAIN.issuperset(body):
         _read_beside(body, said, extras)
     model = opt_str(body, "model", ()) or ""
-    turns = tuple([_turn(message, at) for at, message in enumerate(opt_list(body, "messages", ()))])
+    turns: list[Turn] = []
+    for message in opt_list(body, "messages", ()):
+        turns.append(_plain_turn(message) or _turn(message, len(turns)))
     if "system" in body:
         said["system"] = _read_system(body["system"])
     if "tools" in body:
@@ -74,7 +76,7 @@ def decode_request(body: JsonObject) -> Request:
     for name, read in _SIMPLE:
         if name in body:
             said[name] = read(body, name, ())
-    return Request(model, turns, extras=as_extras(NAME, extras), **said)
+    return Request(model, tuple(turns), extras={NAME: extras} if extras else {}, **said)
 
 
 def _read_beside(body: JsonObject, said: JsonObject, extras: JsonObject) -> None:
@@ -85,6 +87,15 @@ def _read_beside(body: JsonObject, said: JsonObject, extras: JsonObject) -> None
     extras |= leftover(body, _READ) | output_rest
     if choice_rest:
         extras["tool_choice"] = choice_rest
+
+
+def _plain_turn(message: Any) -> Turn | None:
+    """The turn of a message that is a string; None for any other, and for what is no message."""
+    if type(message) is not dict or len(message) != 2:
+        return None
+    said, content = message.get("role"), message.get("content")
+    role = _ROLES.get(said) if type(said) is str else None
+    return Turn(role, (Text(content),)) if role is not None and type(content) is str else None
 
 
 def _turn(message: Any, index: int) -> Turn:

@@ -10,7 +10,7 @@ from thinkwire.dialects.anthropic.reading import read_answer_block
 from thinkwire.dialects.anthropic.usage import read_usage, write_usage
 from thinkwire.dialects.anthropic.writing import answer_block
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import as_extras, made_up_id
+from thinkwire.dialects.common import made_up_id
 from thinkwire.dialects.failures import failure_from
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
@@ -56,12 +56,14 @@ def decode_response(body: JsonObject) -> Answer:
     calls = ToolCall in map(type, blocks)
     finish, reason = read_finish(body.get("stop_reason"), calls, notes)
     usage, odd = read_usage(body.get("usage"))
+    extras = answer_extras(body, _MESSAGE)
+    extras |= reason
     return Answer(
         Turn("assistant", blocks, Origin(None, None, model, response_id) if known else None),
         finish,
         usage,
         (*notes, *odd),
-        extras=as_extras(NAME, answer_extras(body, _MESSAGE) | reason),
+        extras={NAME: extras} if extras else {},
     )
 
 
@@ -74,6 +76,9 @@ def _read_blocks(content: Any, response_id: str | None, notes: list[Note]) -> tu
     for index, native in enumerate(content or ()):
         if type(native) is not dict:
             notes.append(Note("block.dropped", f"{kind(native)} is not a block", path=f"content[{index}]"))
+            continue
+        if len(native) == 2 and native.get("type") == "text" and type(words := native.get("text")) is str:
+            blocks.append(Text(words))
             continue
         block, note = read_answer_block(native, (response_id, len(blocks)))
         blocks.append(block)
@@ -92,11 +97,11 @@ def read_origin(message: JsonObject) -> tuple[str | None, str | None]:
 
 
 def answer_extras(native: JsonObject, known: frozenset[str]) -> JsonObject:
-    return {
-        key: value
-        for key, value in native.items()
-        if key not in known and not (value is None and key in _NULL_IS_ABSENT)
-    }
+    extras: JsonObject = {}
+    for key in native:
+        if key not in known and not (native[key] is None and key in _NULL_IS_ABSENT):
+            extras[key] = native[key]
+    return extras
 
 
 def read_finish(native: Any, calls: bool, notes: list[Note]) -> tuple[FinishReason, JsonObject]:

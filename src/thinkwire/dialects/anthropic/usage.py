@@ -25,7 +25,7 @@ _DETAILS = frozenset({"thinking_tokens"})
 def read_usage(usage: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     if type(usage) is not dict or not usage:
         return None, ()
-    rest = leftover(usage, _READ)
+    rest = {} if _READ.issuperset(usage) else leftover(usage, _READ)
     thinking, details = usage.get("thinking_tokens"), usage.get("output_tokens_details")
     if type(details) is dict:
         thinking = details.get("thinking_tokens", thinking)

@@ -33,21 +33,19 @@ def read_plain(body: JsonObject, quirks: Quirks) -> Answer | None:
     choice = _only_choice(body)
     if choice is None or quirks.answer_field is not None or quirks.think_tags == "inside":
         return None
-    turn = _turn(choice["message"], _origin(body), quirks)
-    if turn is None or turn.origin is None or not _NOT_PLAIN.isdisjoint(body):
+    turn = _turn(choice["message"], body, quirks)
+    if turn is None or not _NOT_PLAIN.isdisjoint(body):
         return None
     word = choice.get("finish_reason")
     reason, note = finish.read(word, calls=type(turn.blocks[-1]) is ToolCall, refused=False)
     tokens, notes = usage.read(body.get("usage") or None)
-    fields = leftover(body, _READ)
-    if "created" in fields and not fields["created"]:
-        del fields["created"]
-    said = leftover(choice, _CHOICE)
-    if choice.get("logprobs") is not None:
-        said["logprobs"] = choice["logprobs"]
-    if said:
-        fields["_choice"] = said
-    if finish.worth_keeping(word, reason, refused=False):
+    fields: JsonObject = {}
+    for name in body:
+        if name not in _READ and (name != "created" or body[name]):
+            fields[name] = body[name]
+    if not _CHOICE.issuperset(choice) or choice.get("logprobs") is not None:
+        fields |= _beside_choice(choice)
+    if (note is not None or word not in finish.OWN) and finish.worth_keeping(word, reason, refused=False):
         fields["_finish_reason"] = word
     return Answer(
         turn,
@@ -69,15 +67,19 @@ def _only_choice(body: JsonObject) -> JsonObject | None:
     return choice if type(choice.get("message")) is dict else None
 
 
-def _origin(body: JsonObject) -> Origin | None:
+def _beside_choice(choice: JsonObject) -> JsonObject:
+    """What the choice says beside its message, as fields to be kept."""
+    said = leftover(choice, _CHOICE)
+    if choice.get("logprobs") is not None:
+        said["logprobs"] = choice["logprobs"]
+    return {"_choice": said} if said else {}
+
+
+def _turn(message: JsonObject, body: JsonObject, quirks: Quirks) -> Turn | None:
+    """The thinking, the words and the calls of a message that has nothing else to be read."""
     model, given = body.get("model"), body.get("id")
     if not model or type(model) is not str or (given and type(given) is not str):
         return None
-    return Origin(None, None, model, given or None)
-
-
-def _turn(message: JsonObject, origin: Origin | None, quirks: Quirks) -> Turn | None:
-    """The thinking, the words and the calls of a message that has nothing else to be read."""
     words: Any = message.get("content")
     entries = message.get("tool_calls")
     if message.get("refusal") or not (words or entries) or (entries and type(entries) is not list):
@@ -98,7 +100,7 @@ def _turn(message: JsonObject, origin: Origin | None, quirks: Quirks) -> Turn | 
         if call is None:
             return None
         blocks.append(call)
-    return Turn("assistant", tuple(blocks), origin, extras)
+    return Turn("assistant", tuple(blocks), Origin(None, None, model, given or None), extras)
 
 
 def _thought(message: JsonObject) -> list[Thinking] | None:

@@ -61,6 +61,9 @@ class MessagesReader:
 
     def read(self, items: list[Any], path: Path) -> tuple[Turn, ...]:
         for index, message in enumerate(items):
+            if not self._results and (words := _plain_words(message)):
+                self._turns.append(Turn("user", (Text(words),)))
+                continue
             at = (*path, index)
             if type(message) is not dict:
                 raise bad(at, "an object", message)
@@ -196,6 +199,14 @@ class MessagesReader:
             arguments = opt_str(legacy, "arguments", place) or "{}"
             calls.append(ToolCall(call_id, name, arguments, extras=keep({}, legacy=True)))
         return calls
+
+
+def _plain_words(message: Any) -> str | None:
+    """What a user's message says that is some words and nothing else; None for any other."""
+    if type(message) is not dict or len(message) != 2 or message.get("role") != "user":
+        return None
+    words = message.get("content")
+    return words if type(words) is str else None
 
 
 def _read_call(entry: JsonObject, path: Path, *, turn: int) -> ToolCall | Opaque:

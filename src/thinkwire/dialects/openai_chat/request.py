@@ -49,6 +49,7 @@ _said, _UNSAID = attrgetter(*_NAMES), (None,) * len(_NAMES)
 _encode = msgspec.json.Encoder().encode
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _SPELLED = frozenset(("tool_choice", "response_format", "stop"))
+REPAIRED = Note("text.repaired", "lone surrogates were replaced")
 _KNOWN = frozenset(("model", "messages", "tools", *_SPELLED, *_LIMITS, *_SIMPLE))
 
 
@@ -61,7 +62,7 @@ def decode_request(body: JsonObject) -> Request:
     reader = MessagesReader()
     turns = reader.read(opt_list(body, "messages", ()), ("messages",))
     said: JsonObject = {}
-    native = leftover(body, _KNOWN)
+    native = {} if _KNOWN.issuperset(body) else leftover(body, _KNOWN)
     written: JsonObject = {}
     if not _SPELLED.isdisjoint(body):
         said |= _read_spelled(body, native, written)
@@ -89,8 +90,11 @@ def _read_spelled(body: JsonObject, native: JsonObject, written: JsonObject) -> 
     return {"tool_choice": choice, "output": output, "stop": stop}
 
 
-def encode_request(request: Request, *, quirks: Quirks = USUAL) -> Encoded:
-    """A request for a server. What it cannot be told is in the notes."""
+def encode_request(request: Request, *, quirks: Quirks = USUAL, clean: bool = True) -> Encoded:
+    """A request for a server. What it cannot be told is in the notes.
+
+    Without `clean`, whoever makes bytes of the body replaces what UTF-8 cannot carry, and says `REPAIRED`.
+    """
     writer = MessagesWriter(quirks)
     notes = writer.notes
     written: JsonObject = (memory(request.extras, "as_written") if NAME in request.extras else None) or {}
@@ -114,7 +118,7 @@ def encode_request(request: Request, *, quirks: Quirks = USUAL) -> Encoded:
     if quirks.refused_fields or quirks.known_fields:
         without_refused(body, quirks, notes)
     notes += foreign_fields(request, NAME)
-    return Encoded(_clean(body, notes), tuple(notes))
+    return Encoded(_clean(body, notes) if clean else body, tuple(notes))
 
 
 def _write_options(
@@ -174,7 +178,7 @@ def _clean(body: JsonObject, notes: list[Note]) -> JsonObject:
     try:
         _encode(body)
     except UnicodeEncodeError:
-        notes.append(Note("text.repaired", "lone surrogates were replaced"))
+        notes.append(REPAIRED)
         clean: JsonObject = repaired(body)
         return clean
     return body

@@ -22,12 +22,12 @@ _CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"
 
 def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     """Usage as any server reports it. Spellings that are not OpenAI's stay in extras as well."""
-    if raw is None or raw == {}:
-        return None, ()
-    if type(raw) is not dict:
-        return None, (Note("usage.impossible", "usage is not an object", detail={"reported": raw}),)
+    if type(raw) is not dict or not raw:
+        return None, () if raw is None or raw == {} else (_no_object(raw),)
+    if len(raw) == 3 and (usual := _usual(raw)) is not None:
+        return usual, ()
     prompt, completion = raw.get("prompt_tokens"), raw.get("completion_tokens")
-    total, kept = raw.get("total_tokens"), leftover(raw, _MAPPED)
+    total, kept = raw.get("total_tokens"), {} if _MAPPED.issuperset(raw) else leftover(raw, _MAPPED)
     given, spent = raw.get("prompt_tokens_details"), raw.get("completion_tokens_details")
     cached = written = reasoning = None
     if type(given) is dict:
@@ -56,6 +56,20 @@ def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
         output_total=completion,
         output_reasoning=reasoning,
     )
+
+
+def _no_object(raw: Any) -> Note:
+    return Note("usage.impossible", "usage is not an object", detail={"reported": raw})
+
+
+def _usual(raw: JsonObject) -> Usage | None:
+    """The counts of a server that tells three, the last of which is the sum of the others; None for more."""
+    prompt, completion = raw.get("prompt_tokens"), raw.get("completion_tokens")
+    if type(prompt) is not int or type(completion) is not int or prompt < 0 or completion < 0:
+        return None
+    if raw.get("total_tokens") != prompt + completion:
+        return None
+    return Usage(None, None, None, prompt, None, None, completion)
 
 
 def write(usage: Usage) -> JsonObject:

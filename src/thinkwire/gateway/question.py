@@ -1,0 +1,115 @@
+"""A question alone, which is understood as the last one was that was asked in the same way.
+
+Most that is asked of a gateway are such questions, many of them with the same words around them. Nothing has
+come back with them that was given out before, so that there is nothing to open or to restore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from thinkwire import dialects
+from thinkwire.asking import Asking
+from thinkwire.gateway.asked import Meant
+from thinkwire.gateway.ingress import same
+from thinkwire.gateway.paths import Place
+from thinkwire.gateway.translate import Understood, asking_for, understand
+from thinkwire.jsonvalue import JsonObject
+from thinkwire.messages import Text, Turn
+from thinkwire.replay.ways import LONGEST, Ways
+
+_encode = msgspec.json.Encoder().encode
+_SPOKEN = frozenset({"anthropic", "openai-chat"})
+"""Dialects whose requests have `messages`."""
+_SYSTEM = ("system", "developer")
+_ANY = "?"
+ANY = (Turn("user", (Text(_ANY),)),)
+"""The turns of a question whose words stand for all others."""
+Made = TypeVar("Made")
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is understood of every request that asks in one way, and how the model is asked then."""
+
+    understood: Understood
+    asking: Asking
+
+
+def like_before(
+    ways: Ways[Question], body: JsonObject, place: Place, meant: Meant
+) -> tuple[Understood, Asking] | None:
+    """The request as this model can be asked it, and how it is; None where that has to be found out."""
+    recalled = recall(ways, body, (place, meant), _new)
+    if recalled is None:
+        return None
+    turns, known = recalled
+    understood = known.understood
+    request = msgspec.structs.replace(understood.request, turns=turns)
+    understood = msgspec.structs.replace(understood, request=request)
+    return understood, msgspec.structs.replace(known.asking, request=request)
+
+
+def recall(
+    ways: Ways[Made],
+    body: JsonObject,
+    to: tuple[Place, Meant],
+    make: Callable[[JsonObject, Place, Meant, bytes], Made | None],
+) -> tuple[tuple[Turn, ...], Made] | None:
+    """The turns of a question, and what was made of one that was asked in the same way.
+
+    `make` is given such a body with any words, whose turns are `ANY`, and makes what holds for all of them;
+    None if that is not all there is to one.
+    """
+    place, meant = to
+    words = _words(body) if place.dialect in _SPOKEN and "tools" not in body else None
+    if words is None:
+        return None
+    before = body["messages"][:-1]
+    try:
+        way = _encode((place.dialect, meant.upstream, body | {"messages": before}))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    known = ways.find(meant, way)
+    if known is None:
+        if not ways.is_worth_making(meant, way):
+            return None
+        known = make(body | {"messages": [*before, {"role": "user", "content": _ANY}]}, place, meant, way)
+        ways.keep(meant, way, known)
+        if known is None:
+            return None
+    return (Turn("user", (Text(words),)),), known
+
+
+def _words(body: JsonObject) -> str | None:
+    """The words of the user's only message, before which no more than a short system text stands."""
+    messages = body.get("messages")
+    if type(messages) is not list or not 1 <= len(messages) <= 2:
+        return None
+    if "system" in body and not _is_short(body["system"]):
+        return None
+    asked = messages[-1]
+    if type(asked) is not dict or len(asked) != 2 or asked.get("role") != "user":
+        return None
+    if len(messages) == 2 and not _is_system(messages[0]):
+        return None
+    words = asked.get("content")
+    return words if type(words) is str and words else None
+
+
+def _is_system(message: Any) -> bool:
+    return type(message) is dict and message.get("role") in _SYSTEM and _is_short(message.get("content"))
+
+
+def _is_short(text: Any) -> bool:
+    return type(text) is str and len(text) < LONGEST
+
+
+def _new(body: JsonObject, place: Place, meant: Meant, way: bytes) -> Question | None:
+    decoded = dialects.get(place.dialect).decode_request(body)
+    understood = understand(decoded, place, meant.located.destination)
+    if understood.request.turns != ANY or understood.restore is not same:
+        return None
+    return Question(understood, msgspec.structs.replace(asking_for(meant, understood), way=way))

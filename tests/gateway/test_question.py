@@ -1,0 +1,223 @@
+"""A question alone is understood as the one before was; only its words are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinkwire import dialects
+from thinkwire.asking import Asking, prepare
+from thinkwire.client import Client
+from thinkwire.errors import MalformedInput
+from thinkwire.gateway import passthrough
+from thinkwire.gateway.asked import Directory, find_meant
+from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.ingress.messages import BILLING
+from thinkwire.gateway.ledger.restoring import lacking, references
+from thinkwire.gateway.paths import Place
+from thinkwire.gateway.question import Question, like_before, recall
+from thinkwire.gateway.translate import Understood, asking_for, understand
+from thinkwire.reasoning.plan import Plan
+from thinkwire.replay.ways import Ways
+from thinkwire.request import Request
+
+CLIENT = Client(
+    keys=dict.fromkeys(("anthropic", "openai", "deepseek", "google", "xai"), "k"), lessons=False, sim=False
+)
+MEANT = {
+    name: find_meant(CLIENT, name)
+    for name in ("claude-opus-5", "gpt-4.1", "deepseek/deepseek-v4-pro", "google/gemini-3.5-flash")
+}
+PLACES = {name: Place("generate", name) for name in ("anthropic", "openai-chat")}
+WORDS = st.sampled_from(
+    ["Why?", " ", "<think>So</think>", f"{BILLING} x", "thwi" + "A" * 80, "\n"]
+) | st.text(min_size=1)
+SYSTEMS = st.sampled_from([None, "", "Brief.", f"{BILLING} x", "s" * 5_000])
+COMMON: dict[str, Any] = {
+    "max_tokens": st.sampled_from([1, 1000, 10**7]),
+    "temperature": st.sampled_from([0, 1, 1.0]),
+    "stream": st.booleans(),
+    "metadata": st.just({"user_id": "u"}),
+}
+BESIDE = {
+    "anthropic": st.fixed_dictionaries(
+        {},
+        optional=COMMON
+        | {
+            "system": SYSTEMS | st.just([{"type": "text", "text": "Brief."}]),
+            "thinking": st.sampled_from([{"type": "enabled", "budget_tokens": 2000}, {"type": "disabled"}]),
+            "output_config": st.just({"effort": "low"}),
+            "anthropic_version": st.just("x"),
+            "tools": st.just([{"name": "look", "input_schema": {"type": "object"}}]),
+        },
+    ),
+    "openai-chat": st.fixed_dictionaries(
+        {},
+        optional=COMMON
+        | {
+            "reasoning_effort": st.sampled_from(["low", "none"]),
+            "stream_options": st.just({"include_usage": True}),
+            "max_completion_tokens": st.just(100),
+            "stop": st.sampled_from(["x", ["x"]]),
+            "response_format": st.just({"type": "json_object"}),
+            "system": st.just("not of this wire"),
+        },
+    ),
+}
+BEFORE: st.SearchStrategy[list[dict[str, Any]]] = st.sampled_from(
+    [
+        [],
+        [{"role": "system", "content": "Brief."}],
+        [{"role": "developer", "content": "Brief.", "name": "x"}],
+        [{"role": "system", "content": ""}],
+        [{"role": "system", "content": [{"type": "text", "text": "Brief."}]}],
+        [{"role": "user", "content": "Hello."}],
+        [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}],
+    ]
+)
+
+
+Known = tuple[Understood, Asking]
+
+
+def in_general(body: dict[str, Any], dialect: str, model: str) -> Known:
+    decoded = dialects.get(dialect).decode_request(body)
+    understood = understand(decoded, PLACES[dialect], MEANT[model].located.destination)
+    return understood, asking_for(MEANT[model], understood)
+
+
+def like(ways: Ways[Question], body: dict[str, Any], dialect: str, model: str) -> Known | None:
+    known = like_before(ways, body, PLACES[dialect], MEANT[model])
+    return known and (known[0], msgspec.structs.replace(known[1], way=b""))
+
+
+def told(ask: Callable[..., Known | None], *about: Any) -> Known | str | None:
+    """What is understood, or what is said to be wrong."""
+    try:
+        return ask(*about)
+    except MalformedInput as error:
+        return str(error)
+
+
+@given(data=st.data(), dialect=st.sampled_from(sorted(PLACES)), model=st.sampled_from(sorted(MEANT)))
+def test_it_is_understood_as_if_it_were_the_first(data: st.DataObject, dialect: str, model: str) -> None:
+    ways: Ways[Question] = Ways()
+    beside: dict[str, Any] = data.draw(BESIDE[dialect])
+    before = data.draw(BEFORE)
+    for _ in range(4):
+        asked = {"role": "user", "content": data.draw(WORDS)}
+        body = {"model": model, **beside, "messages": [*before, asked]}
+        got = told(like, ways, body, dialect, model)
+        assert got is None or got == told(in_general, body, dialect, model)
+        if isinstance(got, tuple):
+            request = got[0].request
+            assert Carrier(bytes(32)).open_request(request, "me", dialect) == (request, ())
+            assert lacking(request.turns) == []
+            assert references(request.turns) == set()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "system"),
+    [("anthropic", []), ("openai-chat", []), ("openai-chat", [{"role": "system", "content": "Brief."}])],
+)
+def test_the_second_is_already(dialect: str, system: list[dict[str, Any]]) -> None:
+    ways: Ways[Question] = Ways()
+    known = []
+    for text in ("One", "Two", "Three"):
+        body = {"model": "m", "max_tokens": 9, "messages": [*system, {"role": "user", "content": text}]}
+        known.append(like(ways, body, dialect, "gpt-4.1"))
+    assert known[0] is None
+    assert [got and got[1].request.turns[0].text for got in known] == [None, "Two", "Three"]
+
+
+@given(data=st.data(), dialect=st.sampled_from(sorted(PLACES)), model=st.sampled_from(sorted(MEANT)))
+def test_it_goes_out_as_if_it_were_the_first(data: st.DataObject, dialect: str, model: str) -> None:
+    ways: Ways[Question] = Ways()
+    beside: dict[str, Any] = data.draw(BESIDE[dialect])
+    for _ in range(4):
+        body = {"model": model, **beside, "messages": [{"role": "user", "content": data.draw(WORDS)}]}
+        known = like_before(ways, body, PLACES[dialect], MEANT[model])
+        if known is not None:
+            assert known[1].way
+            assert prepare(known[1], 0) == prepare(msgspec.structs.replace(known[1], moulds=None), 0)
+
+
+def test_wires_and_models_are_kept_apart() -> None:
+    ways: Ways[Question] = Ways()
+    for dialect, model, _ in ((d, m, n) for n in range(3) for d in PLACES for m in MEANT):
+        body = {"model": "m", "max_tokens": 10**7, "messages": [{"role": "user", "content": "Why?"}]}
+        got = like(ways, body, dialect, model)
+        assert got is None or got == in_general(body, dialect, model)
+    assert len(ways._known) == len(PLACES) * len(MEANT)
+
+
+@pytest.mark.parametrize("dialect", PLACES)
+@pytest.mark.parametrize(
+    "messages",
+    [
+        None,
+        [],
+        "Why?",
+        [None],
+        ["Why?"],
+        [{"role": "user", "content": ""}],
+        [{"role": "user", "content": None}],
+        [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}],
+        [{"role": "user", "content": "Why?", "name": "Ada"}],
+        [{"role": "assistant", "content": "So."}],
+        [{"role": ["user"], "content": "Why?"}],
+        [{"role": "user", "content": "Why?"}] * 2,
+        [{"role": ["system"], "content": "Brief."}, {"role": "user", "content": "Why?"}],
+    ],
+)
+def test_whatever_is_more_or_less_than_a_question_is_read_anew(dialect: str, messages: Any) -> None:
+    ways: Ways[Question] = Ways()
+    body = {"model": "m", "messages": messages}
+    assert [like(ways, body, dialect, "gpt-4.1") for _ in range(3)] == [None] * 3
+
+
+def test_what_is_wrong_with_it_is_said_each_time() -> None:
+    ways: Ways[Question] = Ways()
+    body = {"model": "m", "max_tokens": "many", "messages": [{"role": "user", "content": "Why?"}]}
+    assert like(ways, body, "anthropic", "gpt-4.1") is None
+    for _ in range(2):
+        with pytest.raises(MalformedInput, match="max_tokens"):
+            like(ways, body, "anthropic", "gpt-4.1")
+
+
+@given(data=st.data(), dialect=st.sampled_from(sorted(PLACES)))
+def test_what_goes_through_is_planned_as_if_it_were_the_first(data: st.DataObject, dialect: str) -> None:
+    ways: Ways[tuple[Request, Plan]] = Ways()
+    meant = MEANT["claude-opus-5" if dialect == "anthropic" else "gpt-4.1"]
+    beside: dict[str, Any] = data.draw(BESIDE[dialect])
+    before = data.draw(BEFORE)
+    for _ in range(3):
+        asked = {"role": "user", "content": data.draw(WORDS)}
+        body = {"model": "m", **beside, "messages": [*before, asked]}
+        recalled = recall(ways, body, (PLACES[dialect], meant), passthrough._read_and_planned)
+        if recalled is not None:
+            turns, (common, plan) = recalled
+            request = passthrough._read(dialect, body)
+            assert msgspec.structs.replace(common, turns=turns) == request
+            assert plan == passthrough._plan(request, meant.located)
+            assert not passthrough._lacks_thinking(turns)
+
+
+def test_a_model_stays_the_same_for_as_long_as_nothing_about_it_changes() -> None:
+    now = 0.0
+    client = Client(keys={"xai": "k"}, lessons=False, sim=False)
+    directory = Directory(client, GatewayConfig(), clock=lambda: now)
+    first = directory.find("xai/grok-4.6")
+    now += 10
+    assert directory.find("xai/grok-4.6") is first
+    moved = msgspec.structs.replace(client.providers["xai"], base_url="https://example.org")
+    client.know({"xai": moved})
+    assert directory.find("xai/grok-4.6") is first, "within a moment"
+    now += 10
+    assert directory.find("xai/grok-4.6").located.provider == moved
