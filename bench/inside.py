@@ -122,6 +122,7 @@ class ScriptedVisit:
     """Stands where the server's line is."""
 
     on_left: Any = None
+    task: Any = None
     congested = False
     status = 0
 

@@ -31,7 +31,10 @@ def parse(data: bytes | str) -> Any:
 
 
 def parse_object(data: bytes | str) -> JsonObject:
-    value = parse(data)
+    try:
+        value = _decode(data)
+    except (ValueError, RecursionError):
+        value = parse(data)
     if type(value) is not dict:
         raise MalformedInput(f"expected an object, got {kind(value)}")
     return value

@@ -135,6 +135,33 @@ async def test_a_head_goes_out_with_its_first_piece_or_by_itself_when_none_comes
     assert quick.endswith(b"connection: close\r\n\r\n4\r\nword\r\n0\r\n\r\n")
 
 
+async def test_one_task_serves_a_connection_unless_it_is_still_busy() -> None:
+    served_by: list[Any] = []
+    may_end = asyncio.Event()
+
+    async def with_an_afterthought(scope: Any, receive: Any, send: Any) -> None:
+        visit: Visit = scope["extensions"][EXTENSION]
+        served_by.append(asyncio.current_task())
+        assert visit.task is asyncio.current_task()
+        await directly(scope, receive, send)
+        if visit.scope["path"] == "/busy":
+            await may_end.wait()
+
+    async with at(with_an_afterthought) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for path in ("/one", "/two", "/busy", "/three"):
+            writer.write(post(b"word", path=path))
+            assert (await asyncio.wait_for(reader.readuntil(b"word"), 10)).startswith(b"HTTP/1.1 200")
+        one, two, busy, three = served_by
+        assert one is two is busy
+        assert three is not busy
+        assert not busy.done()
+        may_end.set()
+        await asyncio.wait_for(busy, 10)
+        writer.close()
+        await asyncio.wait_for(three, 10)
+
+
 async def test_a_refusal_does_not_overtake_the_answer_before_it() -> None:
     told: list[bytes] = []
     transport = SimpleNamespace(

@@ -35,19 +35,8 @@ class Line(asyncio.Protocol):
 
     __slots__ = (
         *("send", "congested", "_visit", "_transport", "_outbox", "_parser", "_asking", "_queue"),
-        *(
-            "_app",
-            "_server",
-            "_app_state",
-            "_at",
-            "_loop",
-            "_idle",
-            "_head_seconds",
-            "_due",
-            "_timer",
-            "_looks",
-        ),
-        *("_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
+        *("_task", "_called", "_app", "_server", "_app_state", "_at", "_loop", "_idle", "_head_seconds"),
+        *("_due", "_timer", "_looks", "_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
     )
 
     def __init__(
@@ -73,6 +62,9 @@ class Line(asyncio.Protocol):
         self._deaf = False
         self.congested = False
         self._drained: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._called: asyncio.Future[None] | None = None
+        """Comes with the next visit, while the task waits for one."""
         self._due = _NEVER
         self._timer: asyncio.TimerHandle | None = None
         self._looks = _NEVER
@@ -105,6 +97,9 @@ class Line(asyncio.Protocol):
             visit.leave()
         self._visit = self._asking = self._parser = None
         self._queue.clear()
+        if self._called is not None and not self._called.done():
+            self._called.set_result(None)
+        self._called = None
 
     def data_received(self, data: bytes) -> None:
         if self._deaf:
@@ -236,9 +231,32 @@ class Line(asyncio.Protocol):
     def _serve(self, visit: Visit) -> None:
         self._visit = visit
         visit.congested = self.congested
-        task = self._loop.create_task(self._run(visit))
-        self._server.tasks.add(task)
-        task.add_done_callback(self._server.tasks.discard)
+        tasks, called = self._server.tasks, self._called
+        if called is not None and self._task is not None:
+            self._called = None
+            tasks.add(self._task)
+            called.set_result(None)
+        else:
+            self._task = self._loop.create_task(self._serve_visits())
+            self._task.add_done_callback(tasks.discard)
+            tasks.add(self._task)
+        visit.task = self._task
+
+    async def _serve_visits(self) -> None:
+        """One visit after another, as long as each is over before the next comes: a task for each costs more
+        than a call.
+        """
+        task = self._task
+        assert task is not None
+        while (visit := self._visit) is not None:
+            await self._run(visit)
+            if self._visit is not None or self._task is not task or task.cancelling():
+                return
+            if self._transport.is_closing():
+                return
+            self._server.tasks.discard(task)
+            self._called = self._loop.create_future()
+            await self._called
 
     async def _run(self, visit: Visit) -> None:
         try:

@@ -23,6 +23,10 @@ class Way(Protocol):
     on_left: Callable[[], None] | None
 
     @property
+    def task(self) -> asyncio.Task[None] | None:
+        """Who serves the client, where the server tells."""
+
+    @property
     def congested(self) -> bool: ...
     async def drained(self) -> None: ...
     def taken(self) -> bytes | None: ...
@@ -40,6 +44,8 @@ def way_of(scope: Scope, receive: Receive, send: Send) -> Way:
 
 class AsgiWay:
     """Another server's way: what is written waits in line until somebody awaits `drained`."""
+
+    task = None
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
@@ -114,7 +120,7 @@ class Outlet:
 
     def watch(self) -> None:
         """From now on whoever serves the client is cancelled when it leaves; until the answer is over."""
-        self._task = asyncio.current_task()
+        self._task = self.way.task or asyncio.current_task()
         self.way.on_left = self._gone
 
     def _gone(self) -> None:

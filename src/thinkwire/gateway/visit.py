@@ -33,7 +33,19 @@ class Visit:
     """One request on a line, and its answer; the same object is the application's `receive` and `send`."""
 
     __slots__ = (
-        *("_line", "_chunked", "_held", "left", "congested", "began", "over", "keep", "on_left", "scope"),
+        *(
+            "_line",
+            "_chunked",
+            "_held",
+            "left",
+            "congested",
+            "began",
+            "over",
+            "keep",
+            "on_left",
+            "task",
+            "scope",
+        ),
         *("_expects", "_pieces", "_unread", "_more", "_given", "_waiters", "_length"),
     )
 
@@ -47,6 +59,8 @@ class Visit:
         self.over = False
         self.keep = keep
         self.on_left: Callable[[], None] | None = None
+        self.task: asyncio.Task[None] | None = None
+        """Who serves it."""
         self._line = line
         self._expects = expects
         self._pieces: list[bytes] = []
