@@ -11,6 +11,9 @@ from thinkwire.jsonvalue import kind
 from thinkwire.messages import Extras
 from thinkwire.notes import Note
 
+MOST = 2**53 - 1
+"""Tokens. More are nobody's, and not every reader of JSON could tell them apart."""
+
 
 class Usage(msgspec.Struct, frozen=True):
     """What one answer cost in tokens.
@@ -61,7 +64,7 @@ def measure(
     )
     odd: list[str] = []
     for value in reported:
-        if value is not None and (type(value) is not int or value < 0):
+        if value is not None and (type(value) is not int or not 0 <= value <= MOST):
             input_uncached, input_total, cache_read, cache_write, *output = _counts(reported, odd)
             output_total, output_visible, output_reasoning = output
             break
@@ -107,7 +110,7 @@ def _counts(reported: tuple[Any, ...], odd: list[str]) -> list[int | None]:
     for name, value in zip(_REPORTED, reported, strict=True):
         if type(value) is float and value.is_integer():
             value = int(value)
-        if value is None or (type(value) is int and value >= 0):
+        if value is None or (type(value) is int and 0 <= value <= MOST):
             counts.append(value)
         else:
             counts.append(None)

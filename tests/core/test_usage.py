@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thinkwire.prices import Price, cost_of
 from thinkwire.usage import Usage, measure
 
 anything = st.none() | st.integers() | st.floats() | st.text(max_size=3) | st.booleans()
@@ -64,6 +65,14 @@ def test_known_parts_add_up(total: int, read: int, write: int, reasoning: int) -
 )
 def test_what_is_certain_is_derived_and_nothing_else(reported: dict[str, Any], expected: Usage) -> None:
     assert measure(**reported) == (expected, ())
+
+
+@pytest.mark.parametrize("many", [10**400, 2**53, 1e300])
+def test_more_tokens_than_there_can_be_are_unknown(many: Any) -> None:
+    usage, (note,) = measure(input_total=many, output_total=5)
+    assert usage == Usage(output_total=5)
+    assert note.code == "usage.impossible"
+    assert cost_of(usage, Price(input=3, output=15)) is None
 
 
 def test_impossible_counts_are_said_and_not_repaired() -> None:

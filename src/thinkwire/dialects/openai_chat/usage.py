@@ -7,7 +7,7 @@ from typing import Any
 from thinkwire.dialects.openai_chat.form import NAME, fields
 from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.notes import Note
-from thinkwire.usage import Usage, measure
+from thinkwire.usage import MOST, Usage, measure
 
 _MAPPED = frozenset(
     (
@@ -65,7 +65,9 @@ def _no_object(raw: Any) -> Note:
 def _usual(raw: JsonObject) -> Usage | None:
     """The counts of a server that tells three, the last of which is the sum of the others; None for more."""
     prompt, completion = raw.get("prompt_tokens"), raw.get("completion_tokens")
-    if type(prompt) is not int or type(completion) is not int or prompt < 0 or completion < 0:
+    if type(prompt) is not int or type(completion) is not int:
+        return None
+    if not (0 <= prompt <= MOST and 0 <= completion <= MOST):
         return None
     if raw.get("total_tokens") != prompt + completion:
         return None
