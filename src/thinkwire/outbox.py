@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 
 MOST_WAITING = 256 * 1024
 """Bytes that may wait; with more they are written at once."""
+MOST_TOGETHER = 8
+"""Writes; none waits for more of the others than that."""
 
 
 class Outbox:
@@ -28,7 +30,7 @@ class Outbox:
             self._call_soon(self.flush)
         self._waiting.append((transport, data))
         self._size += len(data)
-        if self._size > MOST_WAITING:
+        if self._size > MOST_WAITING or len(self._waiting) >= MOST_TOGETHER:
             self.flush()
 
     def flush(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from thinkwire.outbox import MOST_WAITING, Outbox, outbox_of
+from thinkwire.outbox import MOST_TOGETHER, MOST_WAITING, Outbox, outbox_of
 
 pytestmark = pytest.mark.anyio
 
@@ -90,6 +90,17 @@ async def test_more_than_may_wait_is_written_at_once() -> None:
     outbox.put(Recorded("one", told), b"small")
     outbox.put(Recorded("one", told), bytes(MOST_WAITING))
     assert [len(data) for _, data in told] == [5, MOST_WAITING]
+
+
+async def test_none_waits_for_more_than_a_few_others() -> None:
+    told: list[tuple[str, bytes]] = []
+    outbox = Outbox(asyncio.get_running_loop())
+    one = Recorded("one", told)
+    for _ in range(MOST_TOGETHER + 1):
+        outbox.put(one, b"word")
+    assert len(told) == MOST_TOGETHER
+    await asyncio.sleep(0)
+    assert len(told) == MOST_TOGETHER + 1
 
 
 async def test_the_connections_of_a_loop_share_one() -> None:
