@@ -112,7 +112,7 @@ class Connection(asyncio.Protocol):
             if self.over:
                 return b""
             await self._news(patience, until)
-        self._read_on()
+        self.read_on()
         return self.taken()
 
     def taken(self) -> bytes:
@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
         """
         self._sink, self._patience, self._until = sink, patience, until
         self._sated = False
-        self._read_on()
+        self.read_on()
         try:
             self._spill()
             while not (self.over or self._sated or sink.way.congested):
@@ -163,7 +163,8 @@ class Connection(asyncio.Protocol):
             self._paused = True
             self._transport.pause_reading()
 
-    def _read_on(self) -> None:
+    def read_on(self) -> None:
+        """Takes what the provider sends, where it was made to wait."""
         if self._paused and self._transport is not None and not self._transport.is_closing():
             self._paused = False
             self._transport.resume_reading()

@@ -23,6 +23,8 @@ _GOODBYE = 0.25
 """Seconds that the bytes after an answer's end are waited for."""
 _KEPT = 15.0
 """Seconds that an idle connection is trusted; servers close theirs sooner or later without a word."""
+_FIRST_LINES = 4
+"""Of every request: what is asked for, and three headers."""
 _LONG = 16
 """Letters from which a key is hidden where an answer repeats it."""
 
@@ -49,7 +51,13 @@ def _place(url: str) -> Place:
     named = f"[{host}]" if ":" in host else host
     authority = named if parts.port is None else f"{named}:{port}"
     head = f"POST {target} HTTP/1.1\r\nhost: {authority}\r\naccept: */*\r\naccept-encoding: gzip, deflate\r\n"
+    _check_lines(head, _FIRST_LINES)
     return Place(secure, host, port, target, head)
+
+
+def _check_lines(head: str, lines: int) -> None:
+    if head.count("\n") != lines or head.count("\r") != lines:
+        raise ConfigError("a header has a line break in it")
 
 
 @cache
@@ -65,10 +73,15 @@ def _request(place: Place, headers: Mapping[str, str], body: bytes) -> bytes:
 def _head(first: str, headers: tuple[tuple[str, str], ...]) -> bytes:
     """All lines but the length: the same from request to request."""
     head = first + "".join([f"{name}: {value}\r\n" for name, value in headers])
-    lines = first.count("\n") + len(headers)
-    if head.count("\n") != lines or head.count("\r") != lines:
-        raise ConfigError("a header has a line break in it")
+    _check_lines(head, _FIRST_LINES + len(headers))
     return head.encode("latin-1", "replace")
+
+
+def _forget(error: Exception) -> None:
+    """Drops where an error was raised. Its connection keeps it, and its frames keep the connection and the
+    whole request: only the collector could let them go, and it comes seldom.
+    """
+    error.__traceback__ = None
 
 
 class LeanReply:
@@ -141,6 +154,7 @@ class LeanReply:
             raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> ProviderError:
+        _forget(error)
         if isinstance(error, Late):
             self.fell_silent = True
             return Failure("timed_out", "the answer fell silent").as_error()
@@ -234,18 +248,21 @@ class LeanHttp:
                 try:
                     await connection.ask(data, self._first_byte, until)
                     return connection
-                except Lost:
+                except Lost as error:
                     # Closed without a byte, it was closed for idleness; another may still serve.
                     if connection.head_seen:
                         raise
+                    _forget(error)
             connection = await self._opened(place, until)
             await connection.ask(data, self._first_byte, until)
             return connection
-        except (Late, TimeoutError):
+        except (Late, TimeoutError) as error:
+            _forget(error)
             if connection is not None:
                 connection.close()
             raise Failure("timed_out", "the provider did not answer in time").as_error() from None
         except (Lost, OSError) as error:
+            _forget(error)
             if connection is not None:
                 connection.close()
             words = "the connection failed" if isinstance(error, Lost) else type(error).__name__
@@ -280,6 +297,8 @@ class LeanHttp:
         if not connection.reusable:
             connection.close()
             return
+        # An answer may have ended while nobody read on; the next one has to be heard, and a goodbye too.
+        connection.read_on()
         connection.idle_since = time.monotonic()
         self._free.setdefault((place.secure, place.host, place.port), []).append(connection)
 

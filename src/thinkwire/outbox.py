@@ -19,15 +19,15 @@ MOST_TOGETHER = 8
 class Outbox:
     """What one loop's turn has to write. Whoever closes a transport flushes first."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._call_soon = loop.call_soon
+    def __init__(self) -> None:
         self._waiting: list[tuple[Any, bytes]] = []
         self._size = 0
 
     def put(self, transport: Any, data: bytes) -> None:
         """Writes `data` before the next turn is over."""
         if not self._waiting:
-            self._call_soon(self.flush)
+            # Not kept: the one of a loop that is over would keep that loop for ever.
+            asyncio.get_running_loop().call_soon(self.flush)
         self._waiting.append((transport, data))
         self._size += len(data)
         if self._size > MOST_WAITING or len(self._waiting) >= MOST_TOGETHER:
@@ -51,5 +51,5 @@ def outbox_of(loop: asyncio.AbstractEventLoop) -> Outbox:
     """The one of a loop; its connections share it."""
     found = _outboxes.get(loop)
     if found is None:
-        found = _outboxes[loop] = Outbox(loop)
+        found = _outboxes[loop] = Outbox()
     return found

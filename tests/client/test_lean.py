@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import ssl
 import subprocess
@@ -317,6 +318,53 @@ async def test_a_connection_serves_one_request_after_another(way: str) -> None:
             async with http.post(f"{url}/v1", {"x": "1"}, b"{}") as reply:
                 assert (reply.status, await reply.read()) == (200, BODY)
     assert connections == 1
+
+
+PACKED = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n%b"
+LONG = b"a" * 3 * 256 * 1024
+"""More than may lie unread."""
+
+
+def longer(packed: bool) -> bytes:
+    """An answer that makes its provider wait in the moment in which it ends."""
+    body = gzip.compress(LONG)
+    return PACKED % (len(body), body) if packed else framed(LONG, "length")
+
+
+@pytest.mark.parametrize("packed", [True, False])
+async def test_a_connection_serves_on_after_an_answer_that_was_too_much_at_once(packed: bool) -> None:
+    async with server(answering(longer(packed))) as url, client() as http:
+        for _ in range(3):
+            async with http.post(url, {}, b"{}") as reply:
+                await asyncio.sleep(0.02)
+                assert await reply.read() == LONG
+
+
+async def test_a_connection_serves_on_after_somebody_left_whose_cup_was_full() -> None:
+    async with server(answering(longer(packed=True))) as url, client() as http:
+        for _ in range(3):
+            async with http.post(url, {}, b"{}") as reply:
+                cup = _Cup(1, wanted=10**9)
+                cup.drained = asyncio.Event().wait  # type: ignore[method-assign,assignment]
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(reply.pour(cup), 0.05)
+                assert cup.held == LONG
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"])
+async def test_nothing_of_a_lost_request_waits_for_the_collector(answer: bytes) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        async with server(answering(answer, close=True)) as url, client() as http:
+            for _ in range(3):
+                with pytest.raises(ProviderError):
+                    async with http.post(url, {}, b"{}") as reply:
+                        await reply.read()
+            await asyncio.sleep(0.01)
+            assert [thing for thing in gc.get_objects() if type(thing) is Connection] == []
+    finally:
+        gc.enable()
 
 
 async def test_a_connection_that_the_server_closes_is_not_used_again() -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from thinkwire.cli.app import app
+from thinkwire.gateway import beside, paths
 from thinkwire.gateway.beside import is_page
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.serve import Orders, Served, serving
@@ -83,3 +84,10 @@ def test_beyond_this_machine_people_must_log_in(monkeypatch: pytest.MonkeyPatch,
     refused = CliRunner().invoke(app, ["serve", "--host", "0.0.0.0", "--port", "0", "--sim"])
     assert refused.exit_code == 1
     assert "--auth" in refused.output
+
+
+def test_paths_that_nobody_asks_for_twice_do_not_fill_the_memory() -> None:
+    before = [known._usual.cache_info().currsize for known in (paths, beside)]
+    assert is_page("GET", "/" + "a" * 60_000)
+    assert not is_page("POST", "/v1/models/" + "a" * 60_000 + ":generateContent")
+    assert [known._usual.cache_info().currsize for known in (paths, beside)] == before

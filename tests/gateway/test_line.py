@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from types import SimpleNamespace
@@ -232,6 +233,20 @@ async def test_an_idle_connection_is_closed() -> None:
     async with at(echo, idle=1) as port:
         assert await said(port) == b""
         assert (await said(port, post(b"one"))).startswith(b"HTTP/1.1 200")
+
+
+async def test_an_idle_connection_keeps_nothing_of_the_request_before() -> None:
+    async def refuse(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    async with at(refuse) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nx-api-key: k\r\ncontent-length: 100000\r\n\r\n" + b"a" * 100_000)
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.01)
+        assert [thing for thing in gc.get_objects() if type(thing) is Visit] == []
+        writer.close()
 
 
 async def test_a_client_that_waits_for_leave_to_send_gets_it() -> None:

@@ -18,7 +18,7 @@ from thinkwire.errors import ThinkwireError
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.headers import Scope
 from thinkwire.gateway.outlet import Receive, Send
-from thinkwire.gateway.paths import find_place
+from thinkwire.gateway.paths import LONGEST, find_place
 from thinkwire.store import open_store
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -26,14 +26,20 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _log = logging.getLogger("thinkwire.gateway")
 
 
-@lru_cache(maxsize=1024)
 def is_page(method: str, path: str) -> bool:
     """Whether a request is the browser's: a page, a file of one, or the web app's own API."""
+    return (_usual if len(path) <= LONGEST else _is_page)(method, path)
+
+
+def _is_page(method: str, path: str) -> bool:
     if path == "/":
         return method == "GET"
     if find_place(path) is not None or path.startswith(("/v1", "/models")):
         return False
     return path.startswith("/api/") or method in ("GET", "HEAD")
+
+
+_usual = lru_cache(maxsize=1024)(_is_page)
 
 
 class Beside:

@@ -134,7 +134,7 @@ def look(scope: Scope, config: GatewayConfig) -> Entrance:
         place=place,
         dialect=dialect,
         is_told=found is not None and place.operation not in OPEN,
-        always=(*cors_headers(scope, config), *besides),
+        always=(*(() if operation == "preflight" else cors_headers(scope, config)), *besides),
         key=presented_key(scope),
         forwarded=forwarded_headers(scope, dialect),
         explains=(header_of(scope, b"x-thinkwire-explain") or "").lower() in ("true", "1"),

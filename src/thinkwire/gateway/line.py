@@ -248,8 +248,9 @@ class Line(asyncio.Protocol):
         """
         task = self._task
         assert task is not None
-        while (visit := self._visit) is not None:
-            await self._run(visit)
+        while self._visit is not None:
+            # Without a name here: what is over must not be kept until the next one comes.
+            await self._run(self._visit)
             if self._visit is not None or self._task is not task or task.cancelling():
                 return
             if self._transport.is_closing():

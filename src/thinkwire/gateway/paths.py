@@ -57,9 +57,16 @@ _VERBS: dict[str, tuple[Operation, bool | None]] = {
 }
 
 
-@lru_cache(maxsize=1024)
+LONGEST = 256
+"""Letters of a path that is remembered: who asks for longer ones must not fill the memory."""
+
+
 def find_place(path: str) -> Place | None:
     """The place that a path means; None for none. Ids of models may have slashes and colons in them."""
+    return (_usual if len(path) <= LONGEST else _find)(path)
+
+
+def _find(path: str) -> Place | None:
     path = path.rstrip("/")
     if path in _BARE:
         return _BARE[path]
@@ -79,6 +86,9 @@ def find_place(path: str) -> Place | None:
         methods = ("POST",) if found["rest"] == "/cancel" else ("GET", "DELETE")
         return Place("response", "openai-responses", methods, found["id"], rest=found["rest"] or "")
     return None
+
+
+_usual = lru_cache(maxsize=1024)(_find)
 
 
 def dialect_of(scope: Scope) -> str:

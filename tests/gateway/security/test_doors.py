@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.upstream import Upstream, streamed
-from tests.gateway.gateways import Served
+from tests.gateway.gateways import Served, config_of, gateway
 from tests.gateway.security.keyed import new_key
 from tests.gateway.security.wire import ASK, Trap, hear, post
 from thinkwire.events import Answer
@@ -211,3 +211,15 @@ async def test_every_key_is_compared_in_constant_time_whichever_matches(
         compared.append(0)
         await hear(guarded.url, post(b"{}", f"X-Api-Key: {key}", target="/v1/models", method="GET"))
     assert compared == [3] * 5
+
+
+async def test_a_configured_page_gets_leave_once(tmp_path: Path) -> None:
+    """A browser takes a leave that is given twice for none."""
+    page = "https://chat.example.com"
+    config = config_of(f'[server]\nallowed_origins = ["{page}"]\n')
+    async with gateway(tmp_path, {}, config) as served:
+        for method in ("OPTIONS", "POST"):
+            asks = "Access-Control-Request-Method: POST"
+            heard = await hear(served.url, post(b"{}", f"Origin: {page}", asks, method=method))
+            assert heard.raw.lower().count(b"access-control-allow-origin: " + page.encode()) == 1, method
+            assert heard.raw.lower().count(b"access-control-allow-origin") == 1
