@@ -139,6 +139,9 @@ class ScriptedVisit:
     def write(self, data: bytes) -> None:
         self.told += data
 
+    def put(self, before: bytes, data: bytes, after: bytes) -> None:
+        self.told += before + data + after
+
     end = write
 
     def whole(self, status: int, headers: Any, body: bytes) -> None:

@@ -12,7 +12,7 @@ from thinkwire.asking import Asking, Prepared
 from thinkwire.connection import Way
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
-from thinkwire.events import Answer, Event, Failed, Finished, Noted, Started, events_of
+from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Turn
@@ -108,35 +108,57 @@ class Attempt:
 class Pouring:
     """Pieces of a streamed reply in, batches out: what a try tells goes to `hear`.
 
-    Most pieces only let a block grow as the one before did; their texts go to `grow`, without events.
+    Most pieces only let a block grow as the one before did; their texts go without events, where the hearer
+    knows how.
     """
 
-    __slots__ = ("_attempt", "_decoder", "_grow", "_hear", "_repeat", "way")
+    __slots__ = ("_attempt", "_decoder", "_growing", "_hearer", "_repeat", "way")
 
     def __init__(self, attempt: Attempt, hearer: Hearer) -> None:
         self._repeat: Repeat | None = None
         self.way = hearer.way
         self._attempt = attempt
-        self._hear = hearer.hear
-        self._grow = hearer.grow
+        self._growing: Growing | None = None
+        self._hearer = hearer
         self._decoder = attempt.prepared.decoder()
 
     def take(self, piece: bytes) -> bool:
         repeat = self._repeat
         if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
-            self._grow(repeat.index, texts)
+            if self._growing is None:
+                self._growing = self._hearer.growing(repeat.index) or Told(self._hearer, repeat.index)
+            self._growing.grow(texts)
             return True
         attempt = self._attempt
+        self._growing = None
         told = attempt.heard(self._decoder.feed(piece))
         if told:
-            self._hear(told)
+            self._hearer.hear(told)
         self._repeat = self._decoder.repeats() if attempt.began else None
         return not attempt.over
 
     def close(self) -> None:
         """The reply is at its end, and its answer should be."""
         if not self._attempt.over and (told := self._attempt.heard(self._decoder.close())):
-            self._hear(told)
+            self._hearer.hear(told)
+
+
+class Growing(Protocol):
+    """A block that grows."""
+
+    def grow(self, texts: list[str]) -> None:
+        """Takes texts by which it has grown, as hearing a `BlockGrew` for each of them."""
+
+
+class Told:
+    """One whose growth is heard like everything else."""
+
+    def __init__(self, hearer: Hearer, index: int) -> None:
+        self._hearer = hearer
+        self._index = index
+
+    def grow(self, texts: list[str]) -> None:
+        self._hearer.hear([BlockGrew(self._index, text) for text in texts])
 
 
 class Hearer(Protocol):
@@ -149,8 +171,8 @@ class Hearer(Protocol):
     def hear(self, batch: Batch) -> None:
         """What has come."""
 
-    def grow(self, index: int, texts: list[str]) -> None:
-        """Texts by which a block has grown; as hearing one `BlockGrew` for each."""
+    def growing(self, index: int) -> Growing | None:
+        """A short way for a block that grows, until something else is heard; None where there is none."""
 
     def hear_whole(self, answer: Answer) -> None:
         """All that will come, in one piece."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -16,11 +18,14 @@ from thinkwire.errors import Failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
 from thinkwire.gateway.asked import find_meant
 from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.live import Growing, Live
+from thinkwire.gateway.outlet import Outlet
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.translate import Telling, intent_for, understand
 from thinkwire.messages import Origin, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
+from thinkwire.sending import Told
 from thinkwire.usage import measure
 
 USAGE = measure(input_total=10, output_total=5, output_reasoning=2)[0]
@@ -152,19 +157,53 @@ def test_growing_says_what_feeding_says(
     turns: list[Turn] = []
     for by_growth in (False, True):
         with patch("os.urandom", bytes):
-            told = telling(dialect, streamed=True)
-            out = told.feed([Started("upstream-1", "served-model", origin=Origin("deepseek"))])
+            told, way = telling(dialect, streamed=True), Way()
+            live = Live(call_to(way), told, list, keep_nothing)
+            live.hear([Started("upstream-1", "served-model", origin=Origin("deepseek"))])
             for index, (block, batches) in enumerate(blocks):
-                out += told.feed([BlockStarted(index, block)])
+                live.hear([BlockStarted(index, block)])
+                growing: Growing | None = None
                 for texts in batches:
-                    growth: list[Event] = [BlockGrew(index, text) for text in texts]
-                    out += told.grow(index, texts) if by_growth else told.feed(growth)
+                    growing = growing or (live.growing(index) if by_growth else None)
+                    (growing or Told(live, index)).grow(texts)
                 if overlap and index:
-                    out += told.grow(0, ["x"]) if by_growth else told.feed([BlockGrew(0, "x")])
+                    ((live.growing(0) if by_growth else None) or Told(live, 0)).grow(["x"])
                 if not overlap:
-                    out += told.feed([BlockEnded(index)])
+                    live.hear([BlockEnded(index)])
             ends: list[Event] = [BlockEnded(index) for index in range(len(blocks))] if overlap else []
-            said.append(out + told.feed([*ends, Finished("stop", USAGE)]) + told.close())
+            live.hear([*ends, Finished("stop", USAGE)])
+            asyncio.run(live.finish())
+            said.append(way.said)
             turns.append(told.turn)
     assert said[0] == said[1]
     assert turns[0] == turns[1]
+
+
+class Way:
+    """A client that hears everything at once."""
+
+    on_left: Any = None
+    task = None
+    congested = False
+
+    def __init__(self) -> None:
+        self.said = b""
+
+    def begin(self, status: int, headers: Any) -> None:
+        self.said += b"%d\n" % status
+
+    def write(self, data: bytes) -> None:
+        self.said += data
+
+    def put(self, before: bytes, data: bytes, after: bytes) -> None:
+        self.write(before + data + after)
+
+    end = write
+
+
+def call_to(way: Any) -> Any:
+    return SimpleNamespace(outlet=Outlet(way, []), told=lambda: None, notes=[])
+
+
+async def keep_nothing(told: Telling) -> None:
+    pass

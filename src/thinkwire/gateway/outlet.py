@@ -32,6 +32,9 @@ class Way(Protocol):
     def taken(self) -> bytes | None: ...
     def begin(self, status: int, headers: HeaderPairs) -> None: ...
     def write(self, data: bytes) -> None: ...
+    def put(self, before: bytes, data: bytes, after: bytes) -> None:
+        """As writing all three, which are one piece."""
+
     def end(self, data: bytes) -> None: ...
     def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None: ...
 
@@ -90,6 +93,9 @@ class AsgiWay:
 
     def write(self, data: bytes) -> None:
         self._messages.append({"type": "http.response.body", "body": data, "more_body": True})
+
+    def put(self, before: bytes, data: bytes, after: bytes) -> None:
+        self.write(before + data + after)
 
     def end(self, data: bytes) -> None:
         self._messages.append({"type": "http.response.body", "body": data, "more_body": False})
@@ -156,6 +162,10 @@ class Outlet:
             self.spoke = self.clock()
             self._last = data
             self.way.write(data)
+
+    def expect(self, after: bytes) -> None:
+        """From now on somebody puts pieces right into the way; each of them ends so."""
+        self._last = after
 
     async def end(self, data: bytes = b"") -> None:
         if self.over:

@@ -155,6 +155,8 @@ class Passing:
     """Both of an answer that is streamed."""
     _ending: Finished | Failed | None = None
     _repeat: Repeat | None = None
+    _grown: list[str]
+    """What takes the texts of a block that grows."""
     _held = b""
     _remembered = False
     _wrote = False
@@ -264,8 +266,9 @@ class Passing:
         """A piece on its way; the one with the end in it waits until what must be remembered is."""
         repeat = self._repeat
         if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
-            self._seen.parts_of(repeat.index).extend(texts)
-            self._outlet.push(piece)
+            self._grown.extend(texts)
+            self._outlet.spoke = self._outlet.clock()
+            self.way.write(piece)
             return True
         self._call.told()
         self._wrote = True
@@ -277,8 +280,10 @@ class Passing:
             self._repeat = None
             self._held += piece
             return False
-        self._repeat = self._decoder.repeats()
         self._outlet.push(piece)
+        self._repeat = repeat = self._decoder.repeats()
+        if repeat is not None:
+            self._grown = self._seen.parts_of(repeat.index)
         return True
 
     def _see(self, events: list[Event]) -> None:

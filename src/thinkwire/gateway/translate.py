@@ -19,7 +19,6 @@ from thinkwire.dialects.openai_responses.encoder import StreamEncoder as Respons
 from thinkwire.errors import Failure
 from thinkwire.events import (
     Answer,
-    BlockGrew,
     Collector,
     Event,
     Failed,
@@ -50,7 +49,6 @@ ECHOED = (
 )
 """What a response repeats of its request; not what is long."""
 
-_json = msgspec.json.Encoder().encode
 _IDS = {"anthropic": "msg_01", "openai-chat": "chatcmpl-", "openai-responses": "resp_", "gemini": ""}
 
 
@@ -126,9 +124,8 @@ def asking_for(meant: Meant, understood: Understood) -> Asking:
 
 
 class Growth(NamedTuple):
-    """A block that grows: the lists that take its texts, and the bytes around each of them."""
+    """How a block grows: the lists that take its texts, and the bytes around each of them."""
 
-    block: int
     takers: list[list[str]]
     before: bytes
     after: bytes
@@ -138,7 +135,7 @@ class Telling:
     """One answer on its way to the client: events of the model in, bytes of the client's dialect out."""
 
     __slots__ = (
-        *("_growth", "_encoder", "_original", "_shown", "_answer", "_told", "_restore", "_understood"),
+        *("_encoder", "_original", "_shown", "_answer", "_told", "_restore", "_understood"),
         *("_asked", "_echo", "ending", "id", "keeps", "notes", "only_words", "sealer"),
     )
 
@@ -160,7 +157,6 @@ class Telling:
         self._shown: Collector | None = None
         self._answer: Answer | None = None
         self._told: Answer | None = None
-        self._growth: Growth | None = None
         self.notes: list[Note] = []
         self.sealer = sealer
         self._understood = understood
@@ -170,31 +166,16 @@ class Telling:
         self._encoder = _encoder(understood) if understood.streamed else None
         self.keeps = keeps
 
-    def grow(self, index: int, texts: list[str]) -> bytes:
-        """The bytes for texts by which a block grows; amounts to feeding them one by one."""
-        growth = self._growth
-        if growth is None or growth.block != index:
-            growth = self._growth = self._find_growth(index)
-            if growth is None:
-                return self.feed([BlockGrew(index, text) for text in texts])
-        _, takers, before, after = growth
-        for taker in takers:
-            taker.extend(texts)
-        if len(texts) == 1:
-            return before + _json(texts[0]) + after
-        return b"".join([before + _json(text) + after for text in texts])
-
-    def _find_growth(self, index: int) -> Growth | None:
-        """None while growing is not all that the next text does."""
+    def growth(self, index: int) -> Growth | None:
+        """How a block grows until something else is fed; None while growing is not all that a text does."""
         around = self._encoder.around(index) if self._encoder is not None else None
         takers, original = self.sealer.grown(index), self._original
         if around is None or takers is None or self._restore is not same or self._shown is not None:
             return None
-        return None if original is None else Growth(index, [original.parts_of(index), *takers], *around)
+        return None if original is None else Growth([original.parts_of(index), *takers], *around)
 
     def feed(self, batch: list[Event]) -> bytes:
         """The bytes for a batch; none when the answer is not streamed."""
-        self._growth = None
         original = self._original or self._begin()
         original.take(batch)
         for event in batch:

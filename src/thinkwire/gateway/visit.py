@@ -33,19 +33,8 @@ class Visit:
     """One request on a line, and its answer; the same object is the application's `receive` and `send`."""
 
     __slots__ = (
-        *(
-            "_line",
-            "_chunked",
-            "_held",
-            "left",
-            "congested",
-            "began",
-            "over",
-            "keep",
-            "on_left",
-            "task",
-            "scope",
-        ),
+        *("_send", "_chunked", "_held", "left", "congested", "_line"),
+        *("began", "over", "keep", "on_left", "task", "scope"),
         *("_expects", "_pieces", "_unread", "_more", "_given", "_waiters", "_length"),
     )
 
@@ -62,6 +51,7 @@ class Visit:
         self.task: asyncio.Task[None] | None = None
         """Who serves it."""
         self._line = line
+        self._send = line.send
         self._expects = expects
         self._pieces: list[bytes] = []
         self._unread = 0
@@ -86,7 +76,7 @@ class Visit:
         """ASGI: the next part of the body, or that the client is gone."""
         if self._expects and self._more and not self.began:
             self._expects = False
-            self._line.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
         while not self.left and not self.over and not self._pieces and (self._more or self._given):
             self._line.read_on()
             waiter = asyncio.get_running_loop().create_future()
@@ -158,7 +148,7 @@ class Visit:
     def let_go(self) -> None:
         """Sends the head, if it still waits."""
         if self._held and not self.left:
-            self._line.send(self._held)
+            self._send(self._held)
         self._held = b""
 
     def whole(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
@@ -174,7 +164,15 @@ class Visit:
             framed = b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else self._framed(data)
             if self._held:
                 framed, self._held = self._held + framed, b""
-            self._line.send(framed)
+            self._send(framed)
+
+    def put(self, before: bytes, data: bytes, after: bytes) -> None:
+        """As writing all three, which are one piece."""
+        if self._held or self.left or not self._chunked:
+            self.write(before + data + after)
+        else:
+            size = len(before) + len(data) + len(after)
+            self._send(b"%x\r\n%b%b%b\r\n" % (size, before, data, after))
 
     def end(self, data: bytes = b"") -> None:
         if self.over:
@@ -184,7 +182,7 @@ class Visit:
         if self._length > 0 and self.scope["method"] != "HEAD":
             self.keep = False
         if last and not self.left:
-            self._line.send(last)
+            self._send(last)
         self._finish()
 
     def _finish(self) -> None:
