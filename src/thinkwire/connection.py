@@ -17,6 +17,9 @@ httptools: Any = import_module("httptools") if find_spec("httptools") else None
 _MOST_WAITING = 256 * 1024
 """Bytes that may lie unread before the provider is made to wait."""
 _LARGEST_HEAD = 256 * 1024
+_LOOKS = 4
+"""How often it is looked whether a piece has come, in the time in which one must come: one that does not
+come is missed a quarter later than it should."""
 _NEVER = float("inf")
 
 
@@ -61,8 +64,8 @@ class Connection(asyncio.Protocol):
 
     # In slots, and what every piece touches first: hundreds of streams take turns in the processor's cache.
     __slots__ = (
-        *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_loop"),
-        *("_patience", "_until", "_due", "_sated", "_waiter", "_timer", "_looks", "_error", "_paused"),
+        *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_heard", "_sated"),
+        *("_loop", "_patience", "_until", "_due", "_waiter", "_timer", "_looks", "_error", "_paused"),
         *("_transport", "_outbox", "idle_since", "status", "headers", "head_seen", "_framed", "_keeps"),
     )
 
@@ -94,6 +97,8 @@ class Connection(asyncio.Protocol):
         self.begun = False
         self.over = False
         self._unpack: Any = None
+        self._heard = False
+        """Whether a piece has come since the timer last looked."""
         self._paused = False
         self._framed = self._keeps = False
 
@@ -128,7 +133,7 @@ class Connection(asyncio.Protocol):
 
         Ends with the answer, or when the sink wants no more or is congested.
         """
-        self._sink, self._patience, self._until = sink, patience, until
+        self._sink = sink
         self._sated = False
         self.read_on()
         try:
@@ -145,8 +150,7 @@ class Connection(asyncio.Protocol):
         piece = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         self._waiting = 0
-        due = self._loop.time() + self._patience
-        self._due = due if due < self._until else self._until
+        self._heard = True
         try:
             self._sated = not sink.take(piece)
         except Exception as error:
@@ -173,26 +177,36 @@ class Connection(asyncio.Protocol):
         """Comes when something has come, or fails when it did not come in time."""
         if self._error is not None:
             raise self._error
-        due = self._loop.time() + patience
-        self._due = due if due < until else until
+        self._patience, self._until = patience, until
+        now = self._loop.time()
+        self._wait_from(now)
         if self._due < self._looks:
-            self._arm()
+            self._arm(now)
         self._waiter = waiter = self._loop.create_future()
         return waiter
 
-    def _arm(self) -> None:
+    def _wait_from(self, now: float) -> None:
+        due = now + self._patience
+        self._due = due if due < self._until else self._until
+
+    def _arm(self, now: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._looks = self._due
-        self._timer = self._loop.call_at(self._due, self._look)
+        look = now + self._patience / _LOOKS
+        self._looks = look if look < self._due else self._due
+        self._timer = self._loop.call_at(self._looks, self._look)
 
     def _look(self) -> None:
-        """The one timer looks whether it is late, so that a piece in time costs none."""
+        """The one timer looks now and then whether it is late, so that a piece in time costs none."""
         self._timer, self._looks = None, _NEVER
         if self._due == _NEVER:
             return
-        if self._loop.time() < self._due:
-            self._arm()
+        now = self._loop.time()
+        if self._heard:
+            self._heard = False
+            self._wait_from(now)
+        if now < self._due:
+            self._arm(now)
         else:
             self._fail(Late())
 

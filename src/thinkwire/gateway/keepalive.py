@@ -20,8 +20,14 @@ def beat(dialect: str, *, begun: bool) -> bytes:
     return PING if dialect == "anthropic" and begun else BLANK
 
 
+_LOOKS = 4
+"""How often it is looked whether something was said, in the time after which silence is too long."""
+
+
 class KeepAlive:
-    """Fills an outlet's silences. A timer, so that it costs nothing while something is said."""
+    """Fills an outlet's silences. It only looks now and then, so that what is said costs nothing; a silence
+    may last a quarter longer than it should.
+    """
 
     def __init__(self, outlet: Outlet, seconds: float, speak: Callable[[], None]) -> None:
         self._outlet = outlet
@@ -29,22 +35,22 @@ class KeepAlive:
         self._speak = speak
         self._loop = loop = asyncio.get_running_loop()
         self._speaking: asyncio.Future[None] | None = None
-        outlet.clock = loop.time
-        outlet.spoke = loop.time()
-        self._timer = loop.call_at(outlet.spoke + seconds, self._look)
+        self._silent = 0
+        """Looks at which nothing had been said."""
+        self._timer = loop.call_later(seconds / _LOOKS, self._look)
 
     def _look(self) -> None:
         outlet = self._outlet
         if outlet.over:
             return
-        now = self._loop.time()
-        if now - outlet.spoke >= self._seconds and outlet.between and not outlet.congested:
-            outlet.spoke = now
+        self._silent = 0 if outlet.way.spoke else self._silent + 1
+        if self._silent >= _LOOKS and outlet.between and not outlet.congested:
+            self._silent = 0
             self._speak()
             if outlet.congested:
                 self._speaking = asyncio.ensure_future(outlet.drained())
-        due = max(outlet.spoke + self._seconds, now + self._seconds / 4)
-        self._timer = self._loop.call_at(due, self._look)
+        outlet.way.spoke = False
+        self._timer = self._loop.call_later(self._seconds / _LOOKS, self._look)
 
     def stop(self) -> None:
         self._timer.cancel()

@@ -21,11 +21,11 @@ class Growing:
     """A block that grows: its texts go right between the bytes that stand around each of them."""
 
     # One small object: hundreds of streams take turns in the processor's cache.
-    __slots__ = ("_after", "_before", "_more", "_outlet", "_parts", "_way")
+    __slots__ = ("_after", "_before", "_more", "_parts", "_way")
 
     def __init__(self, outlet: Outlet, growth: Growth) -> None:
-        (self._parts, *self._more), self._before, self._after = growth
-        self._outlet = outlet
+        takers, self._before, self._after = growth
+        self._parts, self._more = takers[0], tuple(takers[1:])
         self._way = outlet.way
         outlet.expect(self._after)
 
@@ -33,8 +33,7 @@ class Growing:
         self._parts.extend(texts)
         for parts in self._more:
             parts.extend(texts)
-        outlet, before, after = self._outlet, self._before, self._after
-        outlet.spoke = outlet.clock()
+        before, after = self._before, self._after
         told = _json(texts[0]) if len(texts) == 1 else (after + before).join(map(_json, texts))
         self._way.put(before, told, after)
 

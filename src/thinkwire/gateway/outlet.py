@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol, TypeAlias
 
@@ -21,6 +20,8 @@ class Way(Protocol):
     """What carries an answer: a line of our own server, or any ASGI server's `send`."""
 
     on_left: Callable[[], None] | None
+    spoke: bool
+    """Whether something was written since somebody last looked; who looks takes it back."""
 
     @property
     def task(self) -> asyncio.Task[None] | None:
@@ -49,6 +50,7 @@ class AsgiWay:
     """Another server's way: what is written waits in line until somebody awaits `drained`."""
 
     task = None
+    spoke = False
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
@@ -92,6 +94,7 @@ class AsgiWay:
         self._messages.append({"type": "http.response.start", "status": status, "headers": headers})
 
     def write(self, data: bytes) -> None:
+        self.spoke = True
         self._messages.append({"type": "http.response.body", "body": data, "more_body": True})
 
     def put(self, before: bytes, data: bytes, after: bytes) -> None:
@@ -108,7 +111,7 @@ class AsgiWay:
 class Outlet:
     """What was sent so far. Every answer goes through here, once."""
 
-    __slots__ = ("_last", "_task", "always", "began", "clock", "left", "over", "spoke", "status", "way")
+    __slots__ = ("_last", "_task", "always", "began", "left", "over", "status", "way")
 
     def __init__(self, way: Way, always: HeaderPairs) -> None:
         self.way = way
@@ -118,9 +121,6 @@ class Outlet:
         self.began = self.over = False
         self.left = False
         """Whether the client has gone while it was watched."""
-        self.spoke = 0.0
-        """When something was last sent, on `clock`."""
-        self.clock: Callable[[], float] = time.monotonic
         self._last = b"\n\n"
         self._task: asyncio.Task[Any] | None = None
 
@@ -159,7 +159,6 @@ class Outlet:
     def push(self, data: bytes) -> None:
         """One piece, now; then look whether the way is congested."""
         if data:
-            self.spoke = self.clock()
             self._last = data
             self.way.write(data)
 

@@ -267,7 +267,6 @@ class Passing:
         repeat = self._repeat
         if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
             self._grown.extend(texts)
-            self._outlet.spoke = self._outlet.clock()
             self.way.write(piece)
             return True
         self._call.told()

@@ -33,7 +33,7 @@ class Visit:
     """One request on a line, and its answer; the same object is the application's `receive` and `send`."""
 
     __slots__ = (
-        *("_send", "_chunked", "_held", "left", "congested", "_line"),
+        *("_send", "_chunked", "_held", "left", "congested", "spoke", "_line"),
         *("began", "over", "keep", "on_left", "task", "scope"),
         *("_expects", "_pieces", "_unread", "_more", "_given", "_waiters", "_length"),
     )
@@ -44,6 +44,8 @@ class Visit:
         """Whether the client has gone."""
         self.congested = False
         """Whether the client reads too slowly for more; the line keeps it up to date."""
+        self.spoke = False
+        """Whether something was written since somebody last looked."""
         self.began = False
         self.over = False
         self.keep = keep
@@ -161,6 +163,7 @@ class Visit:
 
     def write(self, data: bytes) -> None:
         if data and not self.left:
+            self.spoke = True
             framed = b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else self._framed(data)
             if self._held:
                 framed, self._held = self._held + framed, b""
@@ -171,6 +174,7 @@ class Visit:
         if self._held or self.left or not self._chunked:
             self.write(before + data + after)
         else:
+            self.spoke = True
             size = len(before) + len(data) + len(after)
             self._send(b"%x\r\n%b%b%b\r\n" % (size, before, data, after))
 
