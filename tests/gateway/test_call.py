@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire.errors import Failure
-from thinkwire.gateway import call as calls
-from thinkwire.gateway.call import Call, new_id
+from thinkwire.gateway import ids as drawn_ids
+from thinkwire.gateway.call import Call
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import cost_of
 from thinkwire.gateway.entrance import Entrance
 from thinkwire.gateway.headers import told_headers
+from thinkwire.gateway.ids import draw
 from thinkwire.gateway.keys import Tenant
 from thinkwire.gateway.outlet import Outlet
 from thinkwire.gateway.paths import Place
@@ -102,26 +103,24 @@ def test_of_a_call_that_came_to_nothing_nothing_is_known() -> None:
 
 
 def test_every_id_is_another() -> None:
-    ids = [new_id() for _ in range(1000)]
+    ids = [draw() for _ in range(1000)]
     assert len(set(ids)) == 1000
-    assert all(re.fullmatch(r"req_[0-9a-f]{24}", one) for one in ids)
+    assert all(re.fullmatch(r"[0-9a-f]{24}", one) for one in ids)
 
 
 def test_ids_are_drawn_from_the_systems_source_of_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "_drawn", [])
+    monkeypatch.setattr(drawn_ids, "_drawn", [])
     monkeypatch.setattr("os.urandom", lambda size: bytes(range(256)) * (size // 256))
-    ids = [new_id() for _ in range(64)]
-    assert sorted(bytes.fromhex("".join(one.removeprefix("req_") for one in ids))) == sorted(
-        bytes(range(256)) * 3
-    )
+    ids = [draw() for _ in range(64)]
+    assert sorted(bytes.fromhex("".join(ids))) == sorted(bytes(range(256)) * 3)
 
 
 FORK = """
 import os
-from thinkwire.gateway.call import new_id
-new_id()
+from thinkwire.gateway.ids import draw
+draw()
 child = os.fork()
-text = " ".join(new_id() for _ in range(64)) + "\\n"
+text = " ".join(draw() for _ in range(64)) + "\\n"
 if child:
     assert os.waitpid(child, 0)[1] == 0
 os.write(1, text.encode())

@@ -156,7 +156,7 @@ def test_growing_says_what_feeding_says(
     said: list[bytes] = []
     turns: list[Turn] = []
     for by_growth in (False, True):
-        with patch("os.urandom", bytes):
+        with patch("os.urandom", bytes), patch("thinkwire.gateway.translate.draw", lambda: "0" * 24):
             told, way = telling(dialect, streamed=True), Way()
             live = Live(call_to(way), told, list, keep_nothing)
             live.hear([Started("upstream-1", "served-model", origin=Origin("deepseek"))])

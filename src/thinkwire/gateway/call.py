@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -15,6 +14,7 @@ from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import cost_of
 from thinkwire.gateway.entrance import Entrance
 from thinkwire.gateway.headers import HeaderPairs, Scope, header_value, told_headers
+from thinkwire.gateway.ids import draw
 from thinkwire.gateway.keys import LOCAL, Tenant
 from thinkwire.gateway.outlet import Outlet
 from thinkwire.gateway.record import Record, kind_of
@@ -23,26 +23,12 @@ from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.plan import Plan, Setting
 from thinkwire.usage import Usage
 
-_drawn: list[str] = []
-"""Ids that nobody has yet: one look at the system's source of chance gives many."""
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_drawn.clear)
-
-
-def new_id() -> str:
-    try:
-        return _drawn.pop()
-    except IndexError:
-        chance = os.urandom(12 * 64).hex()
-        _drawn.extend([f"req_{chance[at : at + 24]}" for at in range(24, len(chance), 24)])
-        return f"req_{chance[:24]}"
-
 
 class Call:
     """Filled in as the request is served; `record` is its sum."""
 
     def __init__(self, scope: Scope, entrance: Entrance, config: GatewayConfig, outlet: Outlet) -> None:
-        self.id = new_id()
+        self.id = "req_" + draw()
         self.scope = scope
         self.entrance = entrance
         self.place = place = entrance.place

@@ -88,8 +88,7 @@ class Exchange:
         passing = None
         if meant.home == call.dialect and meant.level is None and not routed.notes:
             passing = await find_passing(self._parts, call, meant, raw=raw, body=self._body)
-        seconds = call.config.server.keepalive_seconds
-        pulse = KeepAlive(call.outlet, seconds, self._speak) if call.streamed else None
+        pulse = KeepAlive(call.outlet, self._speak, self._parts.round(call.config)) if call.streamed else None
         try:
             if passing is None:
                 failure = await self._translated(meant)

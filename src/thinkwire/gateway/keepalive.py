@@ -7,9 +7,15 @@ blank line, which every client passes over. Comments break Google's SDKs, and un
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from thinkwire.gateway.outlet import Outlet
+
+_LOOKS = 4
+"""How often it is looked whether something was said, in the time after which silence is too long."""
+
+_log = logging.getLogger("thinkwire.gateway")
 
 BLANK = b"\n\n"
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
@@ -20,39 +26,66 @@ def beat(dialect: str, *, begun: bool) -> bytes:
     return PING if dialect == "anthropic" and begun else BLANK
 
 
-_LOOKS = 4
-"""How often it is looked whether something was said, in the time after which silence is too long."""
-
-
 class KeepAlive:
-    """Fills an outlet's silences. It only looks now and then, so that what is said costs nothing; a silence
-    may last a quarter longer than it should.
+    """Fills an outlet's silences. It is only looked at now and then, so that what is said costs nothing; a
+    silence may last a quarter longer than it should.
     """
 
-    def __init__(self, outlet: Outlet, seconds: float, speak: Callable[[], None]) -> None:
-        self._outlet = outlet
-        self._seconds = seconds
-        self._speak = speak
-        self._loop = loop = asyncio.get_running_loop()
-        self._speaking: asyncio.Future[None] | None = None
-        self._silent = 0
-        """Looks at which nothing had been said."""
-        self._timer = loop.call_later(seconds / _LOOKS, self._look)
+    __slots__ = ("_outlet", "_round", "_silent", "_speak", "_speaking")
 
-    def _look(self) -> None:
+    def __init__(self, outlet: Outlet, speak: Callable[[], None], watchers: Round) -> None:
+        self._outlet = outlet
+        self._speak = speak
+        self._speaking: asyncio.Future[None] | None = None
+        self._silent = -1
+        """Looks at which nothing had been said; the first one may come at once."""
+        self._round = watchers
+        watchers.join(self)
+
+    def look(self) -> None:
         outlet = self._outlet
-        if outlet.over:
-            return
         self._silent = 0 if outlet.way.spoke else self._silent + 1
-        if self._silent >= _LOOKS and outlet.between and not outlet.congested:
+        if self._silent >= _LOOKS and outlet.between and not outlet.congested and not outlet.over:
             self._silent = 0
             self._speak()
             if outlet.congested:
                 self._speaking = asyncio.ensure_future(outlet.drained())
         outlet.way.spoke = False
-        self._timer = self._loop.call_later(self._seconds / _LOOKS, self._look)
 
     def stop(self) -> None:
-        self._timer.cancel()
+        self._round.leave(self)
         if self._speaking is not None:
             self._speaking.cancel()
+
+
+class Round:
+    """Looks at streams one after another: a timer for each would cost more than the looks."""
+
+    def __init__(self, seconds: float) -> None:
+        """`seconds` may pass in silence."""
+        self.seconds = seconds
+        self._all: set[KeepAlive] = set()
+        self._goes = False
+
+    def join(self, one: KeepAlive) -> None:
+        self._all.add(one)
+        if not self._goes:
+            self._wait()
+
+    def leave(self, one: KeepAlive) -> None:
+        self._all.discard(one)
+
+    def _wait(self) -> None:
+        self._goes = True
+        asyncio.get_running_loop().call_later(self.seconds / _LOOKS, self._go)
+
+    def _go(self) -> None:
+        self._goes = False
+        for one in tuple(self._all):
+            try:
+                one.look()
+            except Exception:
+                _log.exception("a stream's silence cannot be filled")
+                self._all.discard(one)
+        if self._all:
+            self._wait()

@@ -343,4 +343,4 @@ _usual = lru_cache(maxsize=256)(_target)
 
 
 def _address(name: Any) -> tuple[str, int] | None:
-    return (str(name[0]), int(name[1])) if isinstance(name, tuple | list) and len(name) >= 2 else None
+    return (name[0], name[1]) if type(name) is tuple and len(name) >= 2 else None

@@ -15,6 +15,7 @@ from thinkwire.gateway.call import Call
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.config import GatewayConfig, LedgerSettings
 from thinkwire.gateway.guard import require_keys
+from thinkwire.gateway.keepalive import Round
 from thinkwire.gateway.keyring import KeyRing
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import Ledger, open_ledger
@@ -48,6 +49,14 @@ class Parts(msgspec.Struct):
     """What was understood of requests that only ask something."""
     passings: Ways[tuple[Request, Plan]] = msgspec.field(default_factory=Ways)
     """What was decided for those that go through as they are."""
+
+    rounds: Round = msgspec.field(default_factory=lambda: Round(0.0))
+
+    def round(self, config: GatewayConfig) -> Round:
+        """Who looks whether streams are silent; another one when they may be so for another time."""
+        if self.rounds.seconds != config.server.keepalive_seconds:
+            self.rounds = Round(config.server.keepalive_seconds)
+        return self.rounds
 
     def keeps(self, turn: Turn) -> bool:
         """Whether an answer has something in it that clients drop, and somebody remembers it."""

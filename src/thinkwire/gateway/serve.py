@@ -33,6 +33,9 @@ from thinkwire.providers import default_providers
 VARIABLE = "THINKWIRE_SERVE"
 """Tells a worker process what its parent was told."""
 _BACKLOG = 2048
+_TAKEN_AT_ONCE = 8
+"""Connections. A loop takes one in a turn from each listener; when many come together, a turn with several of
+them costs far less for each, and one with too many lets the first of them wait for the last."""
 
 
 class Orders(msgspec.Struct, frozen=True):
@@ -206,7 +209,9 @@ def run(orders: Orders, listener: socket.socket) -> None:
     config = orders.config
     set_up(config.logging)
     if config.server.workers == 1:
-        Server(settings_for(Served(orders), config, lifespan="on")).run([listener])
+        # Several workers share one instead, so that none of them takes more than its part.
+        listeners = [listener, *[listener.dup() for _ in range(_TAKEN_AT_ONCE - 1)]]
+        Server(settings_for(Served(orders), config, lifespan="on")).run(listeners)
         return
     told = [config.file, _server(config), orders.sim, orders.web, orders.auth]
     os.environ[VARIABLE] = msgspec.json.encode(told).decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from thinkwire.events import (
     events_of,
 )
 from thinkwire.gateway.asked import Meant
+from thinkwire.gateway.ids import draw
 from thinkwire.gateway.ingress import normalise, same
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.sealer import Sealer
@@ -232,7 +232,7 @@ class Telling:
         dialect = self._understood.dialect.name
         head = _IDS[dialect]
         native = given if given and head and given.startswith(head) else None
-        self.id = native or f"{head}{os.urandom(12).hex()}"
+        self.id = native or head + draw()
         if dialect != "openai-responses":
             return extras
         own = extras.get("openai_responses", {})
