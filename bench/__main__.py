@@ -21,12 +21,15 @@ from typing import Any
 
 from bench import libraries, report
 from bench.gateways import GATEWAYS, Gateway, Start, Way
-from bench.machine import BUILD, ROOT, described, each
+from bench.growth import long_talk
+from bench.machine import BUILD, ROOT, described
 from bench.measure import SCENARIOS, Scenario, Up, ask_load, measure, order_for, started, upstream
 
 QUICK = ("j64", "s32", "p1", "p256")
 QUICK_ROUTES = ("messages→chat", "chat→messages", "messages→messages")
 STREAMS = (1, 8, 64, 256, 1000, 2000)
+TALK = 100
+"""Turns of a talk that is asked on by several workers."""
 _ROUTE = "messages→chat"
 """The one on which streams at once and workers are counted."""
 
@@ -133,27 +136,25 @@ class Run:
         return points
 
     def workers(self, provider: int) -> dict[str, float]:
-        """Requests of one worker and of two, for each CPU second of the busiest: what they could serve with a
-        core each. The load and the provider need cores as well, so requests a second tell less; they are
-        given too. In the middle of as many rounds as everything else.
+        """Requests a second of one worker and of two, by the clock: long talks, as agents send them, which
+        leave the cores to the gateway; and short questions, where load and provider need as much as it does.
+        In the middle of as many rounds as everything else.
         """
         return medians([self._workers_once(provider) for _ in range(self.rounds)])
 
     def _workers_once(self, provider: int) -> dict[str, float]:
         told: dict[str, float] = {}
         scenario = next(one for one in SCENARIOS if one.name == "j64")
+        own = GATEWAYS[0]
         for count in (1, 2):
-            own = GATEWAYS[0]
             gateway = own._replace(start=_with_workers(own, count), name=f"workers{count}")
             with started(gateway, provider) as up:
-                way = own.ways[_ROUTE]
-                order = order_for(up.port, way, _ROUTE, scenario, provider=provider)
-                ask_load({**order, "total": 1000, "seconds": 1})
-                before = each(up.pid)
-                seen = ask_load({**order, "seconds": max(2.0, self.seconds)})
-                busiest = max(cpu - before.get(pid, 0.0) for pid, cpu in each(up.pid).items())
-                told[str(count)] = seen["finished"] / busiest
-                told[f"{count} per second"] = seen["finished"] / seen["seconds"]
+                short = order_for(up.port, own.ways[_ROUTE], _ROUTE, scenario, provider=provider)
+                talk = {**short, "body": long_talk(TALK).decode(), "connections": 16}
+                for name, order in (("talks", talk), ("questions", short)):
+                    ask_load({**order, "total": 1000, "seconds": 1})
+                    seen = ask_load({**order, "seconds": max(2.0, self.seconds)})
+                    told[f"{name} {count}"] = seen["finished"] / seen["seconds"]
         return told
 
 

@@ -133,8 +133,9 @@ class ScriptedVisit:
     def taken(self) -> bytes:
         return self._body
 
-    def begin(self, status: int, headers: Any) -> None:
+    def begin(self, status: int, headers: Any, data: bytes = b"") -> None:
         self.status = status
+        self.told += data
 
     def write(self, data: bytes) -> None:
         self.told += data

@@ -45,12 +45,6 @@ def used(pid: int) -> Used:
     return Used(cpu, sum(int(stat[21]) for stat in stats) * _PAGE / 1e6)
 
 
-def each(pid: int) -> dict[int, float]:
-    """CPU seconds of a process and of each one below it."""
-    stats = {one: stat for one in family(pid) if (stat := _stat(one)) is not None}
-    return {one: (int(stat[11]) + int(stat[12])) / _TICK for one, stat in stats.items()}
-
-
 def _stat(pid: int) -> list[str] | None:
     """The fields of /proc/PID/stat from the state on; names may hold spaces and brackets."""
     try:

@@ -189,8 +189,8 @@ class Way:
     def __init__(self) -> None:
         self.said = b""
 
-    def begin(self, status: int, headers: Any) -> None:
-        self.said += b"%d\n" % status
+    def begin(self, status: int, headers: Any, data: bytes = b"") -> None:
+        self.said += b"%d\n" % status + data
 
     def write(self, data: bytes) -> None:
         self.said += data

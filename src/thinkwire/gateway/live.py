@@ -85,9 +85,11 @@ class Live:
         if telling.notes:
             self._take_notes()
         if data:
-            if not self.begun:
-                self._begin()
-            self._outlet.push(data)
+            if self._outlet.began:
+                self._outlet.push(data)
+            else:
+                self._outlet.begin(200, self._headers(), data)
+            self.begun = True
 
     def hear_whole(self, answer: Answer) -> None:
         self._call.told()
@@ -101,13 +103,9 @@ class Live:
         await self._keep(self._telling)
         last += self._telling.close()
         self._take_notes()
-        self._begin()
-        await self._outlet.end(last)
-
-    def _begin(self) -> None:
-        self.begun = True
         if not self._outlet.began:
             self._outlet.begin(200, self._headers())
+        await self._outlet.end(last)
 
     def _take_notes(self) -> None:
         self._call.notes += self._telling.notes

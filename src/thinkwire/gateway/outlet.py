@@ -31,7 +31,9 @@ class Way(Protocol):
     def congested(self) -> bool: ...
     async def drained(self) -> None: ...
     def taken(self) -> bytes | None: ...
-    def begin(self, status: int, headers: HeaderPairs) -> None: ...
+    def begin(self, status: int, headers: HeaderPairs, data: bytes = b"") -> None:
+        """The head, and the first piece if it is there already."""
+
     def write(self, data: bytes) -> None: ...
     def put(self, before: bytes, data: bytes, after: bytes) -> None:
         """As writing all three, which are one piece."""
@@ -90,8 +92,10 @@ class AsgiWay:
     def taken(self) -> bytes | None:
         return None
 
-    def begin(self, status: int, headers: HeaderPairs) -> None:
+    def begin(self, status: int, headers: HeaderPairs, data: bytes = b"") -> None:
         self._messages.append({"type": "http.response.start", "status": status, "headers": headers})
+        if data:
+            self.write(data)
 
     def write(self, data: bytes) -> None:
         self.spoke = True
@@ -152,9 +156,11 @@ class Outlet:
     async def drained(self) -> None:
         await self.way.drained()
 
-    def begin(self, status: int, headers: HeaderPairs) -> None:
+    def begin(self, status: int, headers: HeaderPairs, data: bytes = b"") -> None:
+        """The head, and the first piece if it is there already."""
         self.status, self.began = status, True
-        self.way.begin(status, [*headers, *self.always])
+        self._last = data or self._last
+        self.way.begin(status, [*headers, *self.always], data)
 
     def push(self, data: bytes) -> None:
         """One piece, now; then look whether the way is congested."""

@@ -143,9 +143,12 @@ class Visit:
         """Waits until the client has read enough for more."""
         await self._line.drained()
 
-    def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]], data: bytes = b"") -> None:
         self._held = self._head(status, headers)
-        self._line.call_soon(self.let_go)
+        if data:
+            self.write(data)
+        else:
+            self._line.call_soon(self.let_go)
 
     def let_go(self) -> None:
         """Sends the head, if it still waits."""
