@@ -15,6 +15,7 @@ import msgspec
 from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Mould, Prepared, prepare
 from thinkwire.catalog import Catalog
+from thinkwire.connection import Sink
 from thinkwire.errors import Failure, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed
 from thinkwire.folders import LOOK_EVERY
@@ -36,6 +37,7 @@ from thinkwire.sending import (
     Batch,
     Hearer,
     Pouring,
+    Tries,
     about_seals,
     read_batches,
     read_whole,
@@ -250,13 +252,14 @@ class Client:
 
     async def _pour(self, attempt: Attempt, tries: Tries, hearer: Hearer) -> None:
         prepared = attempt.prepared
-        reply = await self.ask(prepared, prepared.data, until=tries.asking.until)
+        pouring = Pouring(attempt, hearer) if prepared.streamed else None
+        reply = await self.ask(prepared, prepared.data, until=tries.asking.until, sink=pouring)
         try:
             if reply.status >= 400:
                 attempt.failed(await _refusal(prepared, reply))
-            elif prepared.streamed:
-                pouring = Pouring(attempt, hearer)
-                await reply.pour(pouring)
+            elif pouring is not None:
+                if not attempt.over:
+                    await reply.pour(pouring)
                 pouring.close()
                 if attempt.failure is None:
                     await hearer.finish()
@@ -293,15 +296,21 @@ class Client:
             attempt.failed(error.failure)
 
     async def ask(
-        self, prepared: Prepared, body: bytes, *, headers: Mapping[str, str] = {}, until: float | None = None
+        self,
+        prepared: Prepared,
+        body: bytes,
+        *,
+        headers: Mapping[str, str] = {},
+        until: float | None = None,
+        sink: Sink | None = None,
     ) -> AnyReply:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
-        Whoever gets it closes it.
+        Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here.
         """
         provider = prepared.provider
         key = self._key(provider)
         told = {"content-type": "application/json", **headers, **prepared.headers, **_auth(provider, key)}
-        return await self._http.ask(prepared.url, told, body, until=until, secret=key)
+        return await self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink)
 
     @asynccontextmanager
     async def send(
@@ -348,15 +357,6 @@ class Client:
             if key:
                 self._found[provider.name] = (now + LOOK_EVERY, key)
         return key
-
-
-class Tries:
-    """What is asked, and what the tries so far have taught."""
-
-    def __init__(self, asking: Asking) -> None:
-        self.asking = asking
-        self.count = 0
-        self.notes: list[Note] = []
 
 
 def _by(attempt: Attempt) -> Failure:

@@ -18,8 +18,11 @@ _MOST_WAITING = 256 * 1024
 """Bytes that may lie unread before the provider is made to wait."""
 _LARGEST_HEAD = 256 * 1024
 _LOOKS = 4
-"""How often it is looked whether a piece has come, in the time in which one must come: one that does not
-come is missed a quarter later than it should."""
+"""How often it is looked whether a piece has come, in the time in which one must come."""
+_LONGEST_LOOK = 15.0
+"""Seconds. By no more, and no more than a quarter of its time, is a piece missed too late."""
+_REFUSED = 400
+"""From this status on an answer is none."""
 _NEVER = float("inf")
 
 
@@ -66,7 +69,17 @@ class Connection(asyncio.Protocol):
     __slots__ = (
         *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_heard", "_sated"),
         *("_loop", "_patience", "_until", "_due", "_waiter", "_timer", "_looks", "_error", "_paused"),
-        *("_transport", "_outbox", "idle_since", "status", "headers", "head_seen", "_framed", "_keeps"),
+        *(
+            "_transport",
+            "_outbox",
+            "idle_since",
+            "status",
+            "headers",
+            "head_seen",
+            "_framed",
+            "_keeps",
+            "_early",
+        ),
     )
 
     def __init__(self) -> None:
@@ -80,6 +93,7 @@ class Connection(asyncio.Protocol):
         self._due = _NEVER
         self._error: Exception | None = None
         self._sink: Sink | None = None
+        self._early: tuple[Sink, float] | None = None
         self._sated = False
         self._patience = self._until = _NEVER
         self.idle_since = 0.0
@@ -102,14 +116,24 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._framed = self._keeps = False
 
-    async def ask(self, data: bytes, patience: float, until: float) -> None:
-        """Sends a request and waits for the head of its answer."""
+    async def ask(
+        self, data: bytes, patience: float, until: float, *, early: tuple[Sink, float] | None = None
+    ) -> None:
+        """Sends a request and waits for the head of its answer.
+
+        `early` is a sink, and its patience, which already takes what comes with the head and after it, unless
+        the request is refused; `pour` goes on with it.
+        """
         self._begin()
         if self._transport is None or self._transport.is_closing():
             raise Lost
+        self._early = early
         self._outbox.put(self._transport, data)
-        while not self.begun:
-            await self._news(patience, until)
+        try:
+            while not self.begun:
+                await self._news(patience, until)
+        finally:
+            self._early = self._sink = None
 
     async def piece(self, patience: float, until: float) -> bytes:
         """What has come since the last one; empty at the end of the answer."""
@@ -192,7 +216,8 @@ class Connection(asyncio.Protocol):
     def _arm(self, now: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        look = now + self._patience / _LOOKS
+        pause = self._patience / _LOOKS
+        look = now + (pause if pause < _LONGEST_LOOK else _LONGEST_LOOK)
         self._looks = look if look < self._due else self._due
         self._timer = self._loop.call_at(self._looks, self._look)
 
@@ -303,6 +328,8 @@ class Connection(asyncio.Protocol):
         encoding = headers.get("content-encoding")
         self._unpack = unpacker(encoding) if encoding else None
         self.begun = True
+        if self._early is not None and self.status < _REFUSED:
+            self._sink, self._patience = self._early
 
     def on_body(self, body: bytes) -> None:
         if self._unpack is not None:

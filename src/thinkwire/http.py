@@ -137,9 +137,10 @@ class Http:
         *,
         until: float | None = None,
         secret: str | None = None,
+        sink: Sink | None = None,
     ) -> Reply:
         """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
-        which everything must be over.
+        which everything must be over. `sink`, whom the answer will be poured into, gets nothing before that.
         """
         import aiohttp
 

@@ -25,6 +25,9 @@ _KEPT = 15.0
 """Seconds that an idle connection is trusted; servers close theirs sooner or later without a word."""
 _FIRST_LINES = 4
 """Of every request: what is asked for, and three headers."""
+_NO_ANSWER = "the provider did not answer in time"
+_SILENT = "the answer fell silent"
+_CUT = "the connection failed in the answer"
 _LONG = 16
 """Letters from which a key is hidden where an answer repeats it."""
 
@@ -84,6 +87,15 @@ def _forget(error: Exception) -> None:
     error.__traceback__ = None
 
 
+def _given_up(connection: Connection | None, error: Exception) -> bool:
+    """Closes a connection that failed; whether its answer had begun."""
+    _forget(error)
+    if connection is None:
+        return False
+    connection.close()
+    return connection.begun
+
+
 class LeanReply:
     """The head of an answer, and its body as it comes; as `thinkwire.http.Reply`."""
 
@@ -119,10 +131,11 @@ class LeanReply:
         wait = self._patience if patience is None else patience
         try:
             while True:
+                if sink.way.congested:
+                    await sink.way.drained()
                 await connection.pour(sink, wait, self._until)
                 if not sink.way.congested:
                     return
-                await sink.way.drained()
         except (Late, Lost) as error:
             raise self._failure(error) from None
 
@@ -157,8 +170,8 @@ class LeanReply:
         _forget(error)
         if isinstance(error, Late):
             self.fell_silent = True
-            return Failure("timed_out", "the answer fell silent").as_error()
-        return Failure("connection_lost", "the connection failed in the answer").as_error()
+            return Failure("timed_out", _SILENT).as_error()
+        return Failure("connection_lost", _CUT).as_error()
 
 
 class Room:
@@ -213,9 +226,11 @@ class LeanHttp:
         *,
         until: float | None = None,
         secret: str | None = None,
+        sink: Sink | None = None,
     ) -> LeanReply:
         """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
-        which everything must be over.
+        which everything must be over. `sink` is whom an answer will be poured into: it may get the beginning
+        of one before the reply is here, or all of it.
         """
         place = _place(url)
         data = _request(place, headers, body)
@@ -223,7 +238,7 @@ class LeanHttp:
         if not self._room.enter():
             await self._room.wait()
         try:
-            connection = await self._begin(place, data, by)
+            connection = await self._begin(place, data, by, None if sink is None else (sink, self.idle))
         except BaseException:
             self._room.leave()
             raise
@@ -240,13 +255,15 @@ class LeanHttp:
         finally:
             reply.close()
 
-    async def _begin(self, place: Place, data: bytes, until: float) -> Connection:
+    async def _begin(
+        self, place: Place, data: bytes, until: float, early: tuple[Sink, float] | None
+    ) -> Connection:
         """A connection on which the answer has begun."""
         connection = self._taken(place)
         try:
             if connection is not None:
                 try:
-                    await connection.ask(data, self._first_byte, until)
+                    await connection.ask(data, self._first_byte, until, early=early)
                     return connection
                 except Lost as error:
                     # Closed without a byte, it was closed for idleness; another may still serve.
@@ -254,19 +271,15 @@ class LeanHttp:
                         raise
                     _forget(error)
             connection = await self._opened(place, until)
-            await connection.ask(data, self._first_byte, until)
+            await connection.ask(data, self._first_byte, until, early=early)
             return connection
         except (Late, TimeoutError) as error:
-            _forget(error)
-            if connection is not None:
-                connection.close()
-            raise Failure("timed_out", "the provider did not answer in time").as_error() from None
+            begun = _given_up(connection, error)
+            raise Failure("timed_out", _SILENT if begun else _NO_ANSWER).as_error() from None
         except (Lost, OSError) as error:
-            _forget(error)
-            if connection is not None:
-                connection.close()
+            begun = _given_up(connection, error)
             words = "the connection failed" if isinstance(error, Lost) else type(error).__name__
-            raise Failure("connection_lost", f"no answer: {words}").as_error() from None
+            raise Failure("connection_lost", _CUT if begun else f"no answer: {words}").as_error() from None
         except asyncio.CancelledError:
             if connection is not None:
                 connection.close()

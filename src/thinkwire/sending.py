@@ -39,6 +39,15 @@ _SEAL_WORDS = (
 )
 
 
+class Tries:
+    """What is asked, and what the tries so far have taught."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+        self.count = 0
+        self.notes: list[Note] = []
+
+
 class Attempt:
     """One try. Its beginning is held back until something is told, so that it can still be taken back."""
 

@@ -288,6 +288,76 @@ async def test_who_wants_no_more_gets_no_more_and_what_breaks_is_told() -> None:
         await pouring
 
 
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+async def test_who_waits_for_an_answer_gets_its_beginning_before_the_reply_is_here() -> None:
+    go_on = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            await read_request(reader)
+            writer.write(CHUNKED + b"3\r\nabc\r\n")
+            await go_on.wait()
+            writer.write(b"3\r\ndef\r\n0\r\n\r\n")
+
+    async with server(talk) as url, client() as http:
+        cup = _Cup(9, wanted=10**9)
+        asking = asyncio.ensure_future(http.ask(url, {}, b"", sink=cup))
+        while not cup.held:
+            await asyncio.sleep(0.001)
+        assert (cup.held, asking.done()) == (b"abc", False)
+        go_on.set()
+        reply = await asyncio.wait_for(asking, 5)
+        await reply.pour(cup)
+        reply.close()
+        assert cup.held == b"abcdef"
+        full = _Cup(1, wanted=10**9)
+        reply = await asyncio.wait_for(http.ask(url, {}, b"", sink=full), 5)
+        assert full.held == b"abcdef"[: len(full.held)]
+        await reply.pour(full)
+        reply.close()
+        assert (full.held, len(http._free)) == (b"abcdef", 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "close", "kind", "words"),
+    [
+        (b"", False, "timed_out", "the provider did not answer in time"),
+        (b"", True, "connection_lost", "no answer"),
+        (CHUNKED + b"3\r\nabc\r\n", False, "timed_out", "the answer fell silent"),
+        (CHUNKED + b"3\r\nabc\r\n", True, "connection_lost", "the connection failed in the answer"),
+    ],
+)
+async def test_what_goes_wrong_before_and_in_an_answer_is_told_apart(
+    answer: bytes, close: bool, kind: str, words: str
+) -> None:
+    async with server(answering(answer, close=close)) as url, client(first_byte=0.05, idle=0.05) as http:
+        for cup in (_Cup(9, wanted=10**9), None):
+            with pytest.raises(ProviderError) as caught:
+                await poured(http, url, cup)
+            assert (caught.value.failure.kind, words in caught.value.failure.message) == (kind, True)
+            assert cup is None or cup.held == answer[len(CHUNKED) + 3 : -2]
+
+
+async def poured(http: lean.LeanHttp, url: str, cup: _Cup | None) -> None:
+    """Asks, with the cup or before there is one."""
+    reply = await http.ask(url, {}, b"", sink=cup)
+    try:
+        await reply.pour(cup or _Cup(9, wanted=10**9))
+    finally:
+        reply.close()
+
+
+async def test_a_refusal_is_nothing_for_who_waits_for_an_answer() -> None:
+    refused = b"HTTP/1.1 429 No\r\ncontent-length: 3\r\n\r\nabc"
+    async with server(answering(refused)) as url, client() as http:
+        cup = _Cup(9, wanted=10**9)
+        reply = await http.ask(url, {}, b"", sink=cup)
+        assert (reply.status, cup.held, await reply.read()) == (429, b"", b"abc")
+        reply.close()
+
+
 async def test_an_answer_that_nobody_asked_for_is_not_mixed_into_the_one_before() -> None:
     first = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc"
     second = b"HTTP/1.1 500 No\r\ncontent-length: 3\r\nx-more: 1\r\n\r\ndef"

@@ -15,6 +15,7 @@ from thinkwire.folders import state_folder
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.keys import Tenant
+from thinkwire.gateway.sqlite import open_shared
 
 _log = logging.getLogger("thinkwire.gateway")
 
@@ -159,12 +160,11 @@ class OwnCounter:
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=5)
-            self._db.executescript(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+            self._db = open_shared(
+                self._path,
+                "PRAGMA synchronous = OFF;"
                 "CREATE TABLE IF NOT EXISTS spending (tenant TEXT, day TEXT, usd REAL,"
-                " PRIMARY KEY (tenant, day)) WITHOUT ROWID;"
+                " PRIMARY KEY (tenant, day)) WITHOUT ROWID;",
             )
         return self._db
 

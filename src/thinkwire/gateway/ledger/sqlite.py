@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import queue
 import sqlite3
 import threading
@@ -14,8 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
+from thinkwire.gateway.sqlite import open_shared
 
 _SCHEMA = """
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
 CREATE TABLE IF NOT EXISTS turns (
     id BLOB PRIMARY KEY, value BLOB NOT NULL, size INT NOT NULL, used REAL NOT NULL
 );
@@ -46,7 +48,6 @@ DELETE FROM turns WHERE id IN (
 _BATCH = 64
 _AT_ONCE = 500
 _LOOK_AFTER = 64
-_PATIENCE = 5.0
 
 _T = TypeVar("_T")
 
@@ -163,7 +164,7 @@ class SqliteShelf:
                 jobs = [job]
                 last = self._gather(jobs)
                 try:
-                    db = db or _connect(self._path)
+                    db = db or open_shared(self._path, _SCHEMA)
                 except (sqlite3.Error, OSError) as error:
                     _settle([(job, None, self._trouble(error)) for job in jobs])
                 else:
@@ -199,21 +200,6 @@ class SqliteShelf:
 
     def _trouble(self, error: Exception) -> ShelfError:
         return ShelfError(f"the ledger {self._path} cannot be used: {error}")
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-    try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA foreign_keys = ON")
-        db.executescript(_SCHEMA)
-    except BaseException:
-        db.close()
-        raise
-    return db
 
 
 @contextlib.contextmanager
