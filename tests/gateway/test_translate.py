@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -156,7 +158,7 @@ def test_growing_says_what_feeding_says(
     said: list[bytes] = []
     turns: list[Turn] = []
     for by_growth in (False, True):
-        with patch("os.urandom", bytes), patch("thinkwire.gateway.translate.draw", lambda: "0" * 24):
+        with standing_still():
             told, way = telling(dialect, streamed=True), Way()
             live = Live(call_to(way), told, list, keep_nothing)
             live.hear([Started("upstream-1", "served-model", origin=Origin("deepseek"))])
@@ -177,6 +179,17 @@ def test_growing_says_what_feeding_says(
             turns.append(told.turn)
     assert said[0] == said[1]
     assert turns[0] == turns[1]
+
+
+@contextmanager
+def standing_still() -> Iterator[None]:
+    """Neither chance nor time makes a difference."""
+    with (
+        patch("os.urandom", bytes),
+        patch("thinkwire.gateway.translate.draw", lambda: "0" * 24),
+        patch("time.time", lambda: 1_700_000_000.0),
+    ):
+        yield
 
 
 class Way:
