@@ -69,17 +69,8 @@ class Connection(asyncio.Protocol):
     __slots__ = (
         *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_heard", "_sated"),
         *("_loop", "_patience", "_until", "_due", "_waiter", "_timer", "_looks", "_error", "_paused"),
-        *(
-            "_transport",
-            "_outbox",
-            "idle_since",
-            "status",
-            "headers",
-            "head_seen",
-            "_framed",
-            "_keeps",
-            "_early",
-        ),
+        *("_transport", "_outbox", "_early", "_framed", "_keeps"),
+        *("idle_since", "status", "headers", "head_seen"),
     )
 
     def __init__(self) -> None:

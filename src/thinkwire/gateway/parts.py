@@ -49,11 +49,11 @@ class Parts(msgspec.Struct):
     """What was understood of requests that only ask something."""
     passings: Ways[tuple[Request, Plan]] = msgspec.field(default_factory=Ways)
     """What was decided for those that go through as they are."""
-
     rounds: Round = msgspec.field(default_factory=lambda: Round(0.0))
+    """Who looks whether streams are silent."""
 
     def round(self, config: GatewayConfig) -> Round:
-        """Who looks whether streams are silent; another one when they may be so for another time."""
+        """The one for new streams: another when they may be silent for another time than those before."""
         if self.rounds.seconds != config.server.keepalive_seconds:
             self.rounds = Round(config.server.keepalive_seconds)
         return self.rounds
