@@ -102,11 +102,9 @@ def _waiting(figures: Figures) -> Iterator[Row]:
     yield from _row("memory, p256", figures.memory("thinkwire", "p256"), {"wanted": 110.0}, "MB")
     yield from _row("cold start", figures.start("thinkwire", "cold_start"), {"wanted": 0.7}, "s")
     workers = figures.told.get("workers", {})
-    if workers.get("talks 1") and workers.get("talks 2"):
-        ratio = workers["talks 2"] / workers["talks 1"]
-        verdict = "reached" if ratio >= 1.7 else "**missed**"
-        short = workers["questions 2"] / workers["questions 1"]
-        ours = f"{ratio:.2f} x one ({short:.2f} x with short questions)"
+    if workers:
+        verdict = "reached" if workers["talks"] >= 1.7 else "**missed**"
+        ours = f"{workers['talks']:.2f} x one ({workers['questions']:.2f} x with short questions)"
         yield Row("two workers, talks of 100 turns a second", ours, "wanted 1.7 x one", verdict)
 
 
