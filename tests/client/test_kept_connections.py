@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.client.test_lean import Talk, read_request, server
+from tests.client.talks import Talk, read_request, server
 from thinkwire.errors import ProviderError
 from thinkwire.http import Http, Timeouts
 from thinkwire.lean import LeanHttp

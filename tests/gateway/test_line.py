@@ -136,6 +136,25 @@ async def test_a_head_goes_out_with_its_first_piece_or_by_itself_when_none_comes
     assert quick.endswith(b"connection: close\r\n\r\n4\r\nword\r\n0\r\n\r\n")
 
 
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+async def test_three_parts_are_put_as_one_piece(version: str) -> None:
+    async def directly(scope: Any, receive: Any, send: Any) -> None:
+        visit: Visit = scope["extensions"][EXTENSION]
+        visit.begin(200, [], b"first ")
+        for word in (b"one", b"two"):
+            if scope["path"] == "/put":
+                visit.put(b"<", word, b">")
+            else:
+                visit.write(b"<" + word + b">")
+        visit.end()
+
+    async with at(directly) as port:
+        lines = [f"GET {path} HTTP/{version}\r\nconnection: close\r\n\r\n" for path in ("/put", "/written")]
+        put, written = [await said(port, line.encode()) for line in lines]
+    assert put == written
+    assert b"<one>" in put
+
+
 async def test_one_task_serves_a_connection_unless_it_is_still_busy() -> None:
     served_by: list[Any] = []
     may_end = asyncio.Event()

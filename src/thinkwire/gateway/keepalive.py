@@ -33,14 +33,14 @@ class KeepAlive:
 
     __slots__ = ("_outlet", "_round", "_silent", "_speak", "_speaking")
 
-    def __init__(self, outlet: Outlet, speak: Callable[[], None], watchers: Round) -> None:
+    def __init__(self, outlet: Outlet, speak: Callable[[], None], watch: Round) -> None:
         self._outlet = outlet
         self._speak = speak
         self._speaking: asyncio.Future[None] | None = None
         self._silent = -1
         """Looks at which nothing had been said; the first one may come at once."""
-        self._round = watchers
-        watchers.join(self)
+        self._round = watch
+        watch.join(self)
 
     def look(self) -> None:
         outlet = self._outlet

@@ -25,10 +25,8 @@ def open_shared(path: Path, script: str, *, patience: float = 5.0) -> sqlite3.Co
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(script)
             return db
-        except BaseException as error:
+        except sqlite3.Error as error:
             db.close()
-            if not isinstance(error, sqlite3.OperationalError) or "locked" not in str(error):
-                raise
-            if time.monotonic() > deadline:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
         time.sleep(_PAUSE)
