@@ -162,7 +162,11 @@ async def test_what_one_reads_stays_while_the_rest_is_counted(part: str, tmp_pat
         await on.sees("Line 999 of")
         on.app.talk.scroll_to(y=1_500, animate=False, immediate=True)
         await on.until(lambda: "Line 999" not in on.seen() and " of " in on.seen())
-        line = next(row.split()[1] for row in on.seen().split("\n")[1:] if "Line" in row)
+        read = ""
+        while read != on.seen():  # What is drawn while the scrolling still goes on, nobody reads.
+            read = on.seen()
+            await on.pilot.pause(0.05)
+        line = next(row.split()[1] for row in read.split("\n")[1:] if "Line" in row)
         await settled(on)
         await on.sees(f"Line {line} of")
 
