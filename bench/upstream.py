@@ -107,6 +107,9 @@ class Connection(asyncio.Protocol):
         self._transport.write(self._pieces[self._next])
         self._next += 1
         pace = self._style.shape["pace"]
+        if self._next == len(self._pieces):
+            # Nothing comes later on: it would hurry the next answer on this connection.
+            return
         if pace:
             self._due += pace
             self._loop.call_at(self._due, self._go_on)

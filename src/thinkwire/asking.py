@@ -75,6 +75,8 @@ class Asking(msgspec.Struct, frozen=True):
     """What was decided for requests to a model that was found before, all of which came as JSON."""
     way: bytes = b""
     """The way in which it is asked, where that is known: the same for all that differ in the words alone."""
+    texts: list[str] | None = None
+    """All that the request says, as `words_of` finds it, where that is known with its way."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -266,7 +268,7 @@ class Mould(msgspec.Struct, frozen=True):
 def _cast(asking: Asking, moulds: Ways[Mould], now: float) -> Prepared | None:
     """The request in the mould of those before it; None where it has to be made as if it were the first."""
     at, request = asking.located, asking.request
-    words = words_of(request)
+    words = asking.texts or words_of(request)
     if words is None or at is None or asking.circumstances is not None or not _is_still_so(at, asking, now):
         return None
     try:

@@ -123,14 +123,18 @@ class _Open(msgspec.Struct):
         return msgspec.structs.replace(block, **changes) if changes else block
 
 
+_UNNAMED = Started()
+
+
 class Collector:
     """The fold, batch by batch. `answer()` may be asked at any moment."""
 
-    _started = Started()
-    _finished: Finished | None = None
-    _failed: Failed | None = None
+    __slots__ = ("_blocks", "_failed", "_finished", "_notes", "_started")
 
     def __init__(self) -> None:
+        self._started = _UNNAMED
+        self._finished: Finished | None = None
+        self._failed: Failed | None = None
         self._blocks: dict[int, _Open] = {}
         self._notes: list[Note] = []
 

@@ -51,16 +51,17 @@ class Tries:
 class Attempt:
     """One try. Its beginning is held back until something is told, so that it can still be taken back."""
 
-    began = False
-    over = False
-    """Whether the answer's last event is here."""
-    failure: Failure | None = None
-    usage: Usage | None = None
-    _held: Batch | None = None
+    __slots__ = ("_held", "_unsaid", "began", "failure", "over", "prepared", "usage")
 
     def __init__(self, prepared: Prepared, notes: Sequence[Note] = ()) -> None:
         """`notes` are about the tries before; they are told once this one has begun."""
         self.prepared = prepared
+        self.began = False
+        self.over = False
+        """Whether the answer's last event is here."""
+        self.failure: Failure | None = None
+        self.usage: Usage | None = None
+        self._held: Batch | None = None
         self._unsaid = (*notes, *prepared.notes) if notes else prepared.notes
 
     def heard(self, batch: Batch) -> Batch:
@@ -132,18 +133,18 @@ class Pouring:
         self._decoder = attempt.prepared.decoder()
 
     def take(self, piece: bytes) -> bool:
-        repeat = self._repeat
+        attempt, repeat = self._attempt, self._repeat
+        if repeat is None and attempt.began:
+            repeat = self._repeat = self._decoder.repeats()
         if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
             if self._growing is None:
                 self._growing = self._hearer.growing(repeat.index) or Told(self._hearer, repeat.index)
             self._growing.grow(texts)
             return True
-        attempt = self._attempt
-        self._growing = None
+        self._repeat = self._growing = None
         told = attempt.heard(self._decoder.feed(piece))
         if told:
             self._hearer.hear(told)
-        self._repeat = self._decoder.repeats() if attempt.began else None
         return not attempt.over
 
     def close(self) -> None:

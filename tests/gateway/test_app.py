@@ -17,7 +17,7 @@ from tests.gateway.gateways import Served, config_of, gateway
 from tests.gateway.security.keyed import new_key
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
 from thinkwire.events import Answer
-from thinkwire.gateway.line import Line
+from thinkwire.gateway.line import Lines
 from thinkwire.gateway.paths import find_place
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Thinking, Turn
@@ -68,10 +68,10 @@ fast = "deepseek/deepseek-v4-pro/low"
 UPSTREAMS = ("deepseek", "anthropic", "openai", "google")
 
 
-@pytest.fixture(params=[Line, "httptools"], ids=["line", "uvicorn"])
+@pytest.fixture(params=["line", "httptools"], ids=["line", "uvicorn"])
 def server(request: pytest.FixtureRequest) -> Any:
     """Our own connections with their direct way, and those of any other ASGI server."""
-    return request.param
+    return Lines() if request.param == "line" else request.param
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from thinkwire.gateway import line
-from thinkwire.gateway.line import Line
+from thinkwire.gateway.line import Lines
 from thinkwire.gateway.serve import QuietServer, listen
 from thinkwire.gateway.visit import EXTENSION, Visit
 
@@ -51,7 +51,9 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 async def at(app: App, *, idle: int = 5) -> AsyncIterator[int]:
     """The application behind our protocol; gives its port."""
     listener = listen("127.0.0.1", 0)
-    config = uvicorn.Config(app, http=Line, log_config=None, lifespan="off", timeout_keep_alive=idle)
+    config = uvicorn.Config(
+        app, http=cast(Any, Lines()), log_config=None, lifespan="off", timeout_keep_alive=idle
+    )
     server = QuietServer(config)
     task = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started:
@@ -193,7 +195,7 @@ async def test_a_refusal_does_not_overtake_the_answer_before_it() -> None:
     )
     config = SimpleNamespace(loaded_app=directly, timeout_keep_alive=5)
     server: Any = SimpleNamespace(connections=set(), tasks=set(), total_requests=0)
-    connection = Line(config, server, {}, asyncio.get_running_loop())
+    connection = Lines()(config, server, {}, asyncio.get_running_loop())
     connection.connection_made(cast(Any, transport))
     connection.send_soon(b"answer")
     connection.data_received(b"NONSENSE\r\n\r\n")

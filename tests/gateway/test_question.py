@@ -21,10 +21,11 @@ from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.ingress.messages import BILLING
 from thinkwire.gateway.ledger.restoring import lacking, references
 from thinkwire.gateway.paths import Place
-from thinkwire.gateway.question import Question, like_before, recall
+from thinkwire.gateway.question import Question, like_before, recall, spoken
 from thinkwire.gateway.translate import Understood, asking_for, understand
 from thinkwire.reasoning.plan import Plan
 from thinkwire.replay.ways import Ways
+from thinkwire.replay.words import words_of
 from thinkwire.request import Request
 
 CLIENT = Client(
@@ -94,7 +95,11 @@ def in_general(body: dict[str, Any], dialect: str, model: str) -> Known:
 
 def like(ways: Ways[Question], body: dict[str, Any], dialect: str, model: str) -> Known | None:
     known = like_before(ways, body, PLACES[dialect], MEANT[model])
-    return known and (known[0], msgspec.structs.replace(known[1], way=b""))
+    if known is None:
+        return None
+    understood, asking = known
+    assert asking.texts == words_of(asking.request)
+    return understood, msgspec.structs.replace(asking, way=b"", texts=None)
 
 
 def told(ask: Callable[..., Known | None], *about: Any) -> Known | str | None:
@@ -202,7 +207,8 @@ def test_what_goes_through_is_planned_as_if_it_were_the_first(data: st.DataObjec
         body = {"model": "m", **beside, "messages": [*before, asked]}
         recalled = recall(ways, body, (PLACES[dialect], meant), passthrough._read_and_planned)
         if recalled is not None:
-            turns, (common, plan) = recalled
+            words, (common, plan) = recalled
+            turns = spoken(words)
             request = passthrough._read(dialect, body)
             assert msgspec.structs.replace(common, turns=turns) == request
             assert plan == passthrough._plan(request, meant.located)

@@ -16,17 +16,25 @@ CUT = "the stream ended before the answer did"
 class FrameDecoder:
     """Bytes to frames to events. A dialect says what a frame means, and what the end of the bytes means."""
 
-    _reader: FrameReader | SSEParser | None = None
-    _over = False
-    _after_end = False
-    _blocks = 0
-    _steady = False
-    """Whether the frame let a block grow by one text, and would do only that if it came again."""
-    _repeat: Repeat | None = None
-    _tries = TRIES
+    # In slots, here and in the dialect that most servers speak: what is read from a class costs ten times as
+    # much, and a stream's first frames read nearly all of them.
+    __slots__ = (
+        *("_after_end", "_blocks", "_events", "_over"),
+        *("_reader", "_repeat", "_steadily", "_steady", "_tries"),
+    )
 
     def __init__(self) -> None:
         self._events: list[Event] = []
+        self._reader: FrameReader | SSEParser | None = None
+        self._over = False
+        self._after_end = False
+        self._blocks = 0
+        self._steady = False
+        """Whether the frame let a block grow by one text, and would do only that if it came again."""
+        self._repeat: Repeat | None = None
+        self._steadily: tuple[str | None, bytes, BlockGrew] | None = None
+        """The last frame, if it was steady, and what it told: a pattern is made of it when another comes."""
+        self._tries = TRIES
 
     def feed(self, chunk: bytes | None) -> list[Event]:
         """The events of a chunk; None is the end of the bytes."""
@@ -40,6 +48,8 @@ class FrameDecoder:
             frames = []
         repeat = self._repeat
         for name, data in frames:
+            if self._steadily is not None:
+                repeat = self._learn(*self._steadily)
             if repeat is not None and (text := repeat.text_in(name, data)):
                 self._events.append(BlockGrew(repeat.index, text))
                 if repeat.also is not None:
@@ -51,7 +61,7 @@ class FrameDecoder:
                 cut = Failure("connection_lost", CUT)  # the last frame of a cut stream is a broken one
                 broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
                 self._fail(cut if chunk is None else broken)
-            repeat = self._repeat
+            repeat = None
         events, self._events = self._events, []
         return events
 
@@ -66,8 +76,8 @@ class FrameDecoder:
 
     def repeats(self) -> Repeat | None:
         """What the next piece is likely made of; None when nobody knows, or while a frame is incomplete."""
-        repeat, reader = self._repeat, self._reader
-        return repeat if repeat is not None and reader is not None and reader.between else None
+        repeat = self._repeat if self._steadily is None else self._learn(*self._steadily)
+        return repeat if repeat is not None and self._reader is not None and self._reader.between else None
 
     def _on_frame(self, name: str | None, data: bytes) -> None:
         """One frame of the wire."""
@@ -96,16 +106,18 @@ class FrameDecoder:
             self._on_frame(name, data)
             if self._steady:
                 new = len(events) - count
+                last = events[-1]
                 # What opened the block before it let it grow would now only let it grow.
-                if new == 1 or (new == 2 and type(events[count]) is BlockStarted):
-                    self._learn(name, data, events[-1])
+                only = new == 1 or (new == 2 and type(events[count]) is BlockStarted)
+                if only and self._tries and type(last) is BlockGrew:
+                    self._steadily = (name, data, last)
 
-    def _learn(self, name: str | None, data: bytes, event: Event) -> None:
-        if type(event) is BlockGrew and self._tries:
-            self._tries -= 1
-            found = around(data, event.text)
-            if found is not None:
-                self._repeat = Repeat(name, found, event.index, self._also())
+    def _learn(self, name: str | None, data: bytes, event: BlockGrew) -> Repeat | None:
+        self._steadily = None
+        self._tries -= 1
+        found = around(data, event.text)
+        self._repeat = None if found is None else Repeat(name, found, event.index, self._also())
+        return self._repeat
 
     def _also(self) -> list[str] | None:
         """Where a dialect keeps the texts of the growing block for itself."""

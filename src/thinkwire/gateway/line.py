@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 import httptools
 
+from thinkwire.gateway.deadlines import NEVER, Deadlines
 from thinkwire.gateway.visit import EXTENSION, STATUS, Visit
 from thinkwire.outbox import outbox_of
 
@@ -25,39 +26,64 @@ HEAD_SECONDS = 30.0
 LARGEST_HEAD = 64 * 1024
 _LAST_WORDS = 1.0
 """Seconds for a client to hear why it is refused: closing at once would take the words back."""
-_NEVER = float("inf")
 
 _log = logging.getLogger("thinkwire.gateway")
 
 
-class Line(asyncio.Protocol):
-    """One connection. uvicorn makes it, and tells it when the server ends."""
+class Board:
+    """What all lines of one server share."""
 
-    __slots__ = (
-        *("send", "congested", "_visit", "_transport", "_outbox", "_parser", "_asking", "_queue"),
-        *("_task", "_called", "_app", "_server", "_app_state", "_at", "_loop", "_idle", "_head_seconds"),
-        *("_due", "_timer", "_looks", "_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
-    )
+    __slots__ = ("app", "app_state", "deadlines", "head_seconds", "idle", "loop", "outbox", "state")
 
     def __init__(
+        self, config: Any, state: Any, app_state: dict[str, Any], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.app = config.loaded_app
+        self.app_state = app_state
+        self.state = state
+        self.idle = float(config.timeout_keep_alive)
+        self.head_seconds = float(getattr(config, "head_seconds", HEAD_SECONDS))
+        self.loop = loop
+        self.outbox = outbox_of(loop)
+        self.deadlines = Deadlines(loop)
+
+
+class Lines:
+    """Makes a line for each connection of a server; uvicorn calls it as it calls its own protocols."""
+
+    def __init__(self) -> None:
+        self._board: Board | None = None
+
+    def __call__(
         self,
         config: Any,
         server_state: Any,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        self._app = config.loaded_app
-        self._server = server_state
-        self._app_state = app_state
-        self._idle = float(config.timeout_keep_alive)
-        self._head_seconds = float(getattr(config, "head_seconds", HEAD_SECONDS))
-        self._loop = _loop or asyncio.get_running_loop()
-        self._outbox = outbox_of(self._loop)
+    ) -> Line:
+        board = self._board
+        if board is None or board.state is not server_state:
+            loop = _loop or asyncio.get_running_loop()
+            board = self._board = Board(config, server_state, app_state, loop)
+        return Line(board)
+
+
+class Line(asyncio.Protocol):
+    """One connection. uvicorn tells it when the server ends."""
+
+    __slots__ = (
+        *("send", "congested", "_visit", "_transport", "_parser", "_asking", "_queue", "_board"),
+        *("_task", "_called", "_at", "due"),
+        *("_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
+    )
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._transport: Any = None
         self._visit: Visit | None = None
         self._asking: Visit | None = None
-        self._queue: deque[Visit] = deque()
+        self._queue: deque[Visit] | None = None
+        """Asked before the answer to the last one."""
         self._paused = False
         self._deaf = False
         self.congested = False
@@ -65,38 +91,32 @@ class Line(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._called: asyncio.Future[None] | None = None
         """Comes with the next visit, while the task waits for one."""
-        self._due = _NEVER
-        self._timer: asyncio.TimerHandle | None = None
-        self._looks = _NEVER
-        """When the timer comes."""
+        self.due = NEVER
         self._head_seen = 0
-        self._url = b""
-        self._headers: list[tuple[bytes, bytes]] = []
 
     # What the transport tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
+        self._transport: Any = transport
         self.send: Callable[[bytes], None] = transport.write  # type: ignore[attr-defined]
-        self._server.connections.add(self)
+        board = self._board
+        board.state.connections.add(self)
         self._at = {
             "server": _address(transport.get_extra_info("sockname")),
             "client": _address(transport.get_extra_info("peername")),
             "scheme": "https" if transport.get_extra_info("sslcontext") else "http",
         }
-        self._expect_by(self._idle)
+        board.deadlines.expect(self, board.idle)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._server.connections.discard(self)
-        if self._timer is not None:
-            self._timer.cancel()
+        self._board.state.connections.discard(self)
+        self._board.deadlines.leave(self)
         self.resume_writing()
         if self._visit is not None:
             self._visit.leave()
-        for visit in self._queue:
+        for visit in self._queue or ():
             visit.leave()
-        self._visit = self._asking = self._parser = None
-        self._queue.clear()
+        self._visit = self._asking = self._parser = self._queue = None
         if self._called is not None and not self._called.done():
             self._called.set_result(None)
         self._called = None
@@ -116,7 +136,7 @@ class Line(asyncio.Protocol):
         if self._head_seen:
             self._head_seen += len(data)
             if not begun:
-                self._expect_by(self._head_seconds)
+                self._expect(self._board.head_seconds)
             if self._head_seen > LARGEST_HEAD:
                 self._refuse(431, b"the head of the request is too long")
 
@@ -137,14 +157,14 @@ class Line(asyncio.Protocol):
     async def drained(self) -> None:
         if self.congested:
             if self._drained is None:
-                self._drained = self._loop.create_future()
+                self._drained = self._board.loop.create_future()
             await asyncio.shield(self._drained)
 
     # What the parser tells.
 
     def on_message_begin(self) -> None:
         self._url = b""
-        self._headers = []
+        self._headers: list[tuple[bytes, bytes]] = []
         self._asking = None
         self._head_seen = 1
 
@@ -155,7 +175,7 @@ class Line(asyncio.Protocol):
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        self._due = _NEVER
+        self.due = NEVER
         self._head_seen = 0
         parser = self._parser
         version = parser.get_http_version()
@@ -170,7 +190,7 @@ class Line(asyncio.Protocol):
             "raw_path": raw_path,
             "query_string": query,
             "headers": self._headers,
-            "state": self._app_state.copy(),
+            "state": self._board.app_state.copy(),
             **self._at,
         }
         expects = (b"expect", b"100-continue") in self._headers
@@ -180,7 +200,8 @@ class Line(asyncio.Protocol):
         if self._visit is None:
             self._serve(visit)
         else:
-            # Asked before the answer to the last one: it waits its turn.
+            if self._queue is None:
+                self._queue = deque()
             self._queue.append(visit)
             self._pause()
 
@@ -197,10 +218,10 @@ class Line(asyncio.Protocol):
 
     def send_soon(self, data: bytes) -> None:
         """Sends with what the others have to send in this turn; what is sent later comes after it."""
-        self._outbox.put(self._transport, data)
+        self._board.outbox.put(self._transport, data)
 
     def call_soon(self, action: Callable[[], None]) -> None:
-        self._loop.call_soon(action)
+        self._board.loop.call_soon(action)
 
     def read_on(self) -> None:
         if self._paused and not self._transport.is_closing():
@@ -209,7 +230,7 @@ class Line(asyncio.Protocol):
 
     def finished(self, visit: Visit) -> None:
         """An answer is over: the next one, or silence for a while, or the end."""
-        self._server.total_requests += 1
+        self._board.state.total_requests += 1
         if not visit.keep or visit.left:
             self._close()
             return
@@ -217,7 +238,7 @@ class Line(asyncio.Protocol):
         if self._queue:
             self._serve(self._queue.popleft())
         elif not self._head_seen:
-            self._expect_by(self._idle)
+            self._expect(self._board.idle)
         if self._paused and not self._queue:
             self.read_on()
 
@@ -231,13 +252,13 @@ class Line(asyncio.Protocol):
     def _serve(self, visit: Visit) -> None:
         self._visit = visit
         visit.congested = self.congested
-        tasks, called = self._server.tasks, self._called
+        tasks, called = self._board.state.tasks, self._called
         if called is not None and self._task is not None:
             self._called = None
             tasks.add(self._task)
             called.set_result(None)
         else:
-            self._task = self._loop.create_task(self._serve_visits())
+            self._task = self._board.loop.create_task(self._serve_visits())
             self._task.add_done_callback(tasks.discard)
             tasks.add(self._task)
         visit.task = self._task
@@ -255,13 +276,13 @@ class Line(asyncio.Protocol):
                 return
             if self._transport.is_closing():
                 return
-            self._server.tasks.discard(task)
-            self._called = self._loop.create_future()
+            self._board.state.tasks.discard(task)
+            self._called = self._board.loop.create_future()
             await self._called
 
     async def _run(self, visit: Visit) -> None:
         try:
-            await self._app(visit.scope, visit.receive, visit.send)
+            await self._board.app(visit.scope, visit.receive, visit.send)
         except asyncio.CancelledError:
             pass
         except Exception as error:
@@ -288,33 +309,22 @@ class Line(asyncio.Protocol):
         else:
             length = b"content-length: %d\r\n" % len(words)
             head = STATUS[status] + b"content-type: text/plain\r\n" + length + b"connection: close\r\n\r\n"
-            self._outbox.flush()
+            self._board.outbox.flush()
             self._transport.write(head + words)
             self._deaf, self._head_seen = True, 0
             self._transport.write_eof()
-            self._expect_by(_LAST_WORDS)
+            self._expect(_LAST_WORDS)
 
-    def _expect_by(self, seconds: float) -> None:
-        """Something must have come by then. One timer looks; it is not moved for every request."""
-        self._due = due = self._loop.time() + seconds
-        if due < self._looks:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._look_at(due)
+    def _expect(self, seconds: float) -> None:
+        self._board.deadlines.expect(self, seconds)
 
-    def _look_at(self, due: float) -> None:
-        self._looks = due
-        self._timer = self._loop.call_at(due, self._look)
-
-    def _look(self) -> None:
-        self._timer, self._looks = None, _NEVER
-        if self._due == _NEVER or self._transport.is_closing():
+    def overdue(self) -> None:
+        """What was expected did not come in time."""
+        if self._transport.is_closing():
             return
-        if self._loop.time() < self._due:
-            self._look_at(self._due)
-        elif self._head_seen and self._visit is not None:
+        if self._head_seen and self._visit is not None:
             # The answer before it is still being told; the head has time until that is over.
-            self._expect_by(self._head_seconds)
+            self._expect(self._board.head_seconds)
         elif self._head_seen:
             self._refuse(408, b"the head of the request did not come in time")
         else:
@@ -322,7 +332,7 @@ class Line(asyncio.Protocol):
 
     def _close(self) -> None:
         """Ends the connection once all that was sent has been read."""
-        self._outbox.flush()
+        self._board.outbox.flush()
         self._transport.close()
 
 

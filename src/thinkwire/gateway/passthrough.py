@@ -23,7 +23,7 @@ from thinkwire.gateway.carried import PREFIX
 from thinkwire.gateway.headers import HeaderPairs, header_value
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.paths import Place
-from thinkwire.gateway.question import ANY, recall
+from thinkwire.gateway.question import ANY, recall, spoken
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
@@ -62,8 +62,8 @@ async def find_passing(
         request = _read(call.dialect, body)
         plan = _plan(request, located)
     else:
-        turns, (common, plan) = recalled
-        request = msgspec.structs.replace(common, turns=turns)
+        words, (common, plan) = recalled
+        request = msgspec.structs.replace(common, turns=spoken(words))
     if plan.notes and any(note.code not in _NO_CHANGE for note in plan.notes):
         return None
     if parts.ledger is not None and _lacks_thinking(request.turns):

@@ -20,6 +20,7 @@ from thinkwire.gateway.translate import Understood, asking_for, understand
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Text, Turn
 from thinkwire.replay.ways import LONGEST, Ways
+from thinkwire.replay.words import words_of
 
 _encode = msgspec.json.Encoder().encode
 _SPOKEN = frozenset({"anthropic", "openai-chat"})
@@ -36,6 +37,8 @@ class Question(msgspec.Struct, frozen=True):
 
     understood: Understood
     asking: Asking
+    before: list[str] | None
+    """The texts that stand before its words; None where they do not tell all that is said."""
 
 
 def like_before(
@@ -45,11 +48,19 @@ def like_before(
     recalled = recall(ways, body, (place, meant), _new)
     if recalled is None:
         return None
-    turns, known = recalled
+    words, known = recalled
     understood = known.understood
-    request = msgspec.structs.replace(understood.request, turns=turns)
-    understood = msgspec.structs.replace(understood, request=request)
-    return understood, msgspec.structs.replace(known.asking, request=request)
+    request = msgspec.structs.replace(understood.request, turns=spoken(words))
+    texts = None if known.before is None or words.isspace() else [*known.before, words]
+    return (
+        msgspec.structs.replace(understood, request=request),
+        msgspec.structs.replace(known.asking, request=request, texts=texts),
+    )
+
+
+def spoken(words: str) -> tuple[Turn, ...]:
+    """The turns of a question."""
+    return (Turn("user", (Text(words),)),)
 
 
 def recall(
@@ -57,8 +68,8 @@ def recall(
     body: JsonObject,
     to: tuple[Place, Meant],
     make: Callable[[JsonObject, Place, Meant, bytes], Made | None],
-) -> tuple[tuple[Turn, ...], Made] | None:
-    """The turns of a question, and what was made of one that was asked in the same way.
+) -> tuple[str, Made] | None:
+    """The words of a question, and what was made of one that was asked in the same way.
 
     `make` is given such a body with any words, whose turns are `ANY`, and makes what holds for all of them;
     None if that is not all there is to one.
@@ -80,7 +91,7 @@ def recall(
         ways.keep(meant, way, known)
         if known is None:
             return None
-    return (Turn("user", (Text(words),)),), known
+    return words, known
 
 
 def _words(body: JsonObject) -> str | None:
@@ -112,4 +123,6 @@ def _new(body: JsonObject, place: Place, meant: Meant, way: bytes) -> Question |
     understood = understand(decoded, place, meant.located.destination)
     if understood.request.turns != ANY or understood.restore is not same:
         return None
-    return Question(understood, msgspec.structs.replace(asking_for(meant, understood), way=way))
+    texts = words_of(understood.request)
+    asking = msgspec.structs.replace(asking_for(meant, understood), way=way)
+    return Question(understood, asking, None if texts is None else texts[:-1])

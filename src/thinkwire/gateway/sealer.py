@@ -58,13 +58,6 @@ class Sealer:
     then; for that the end of a thinking block waits for the event that follows it. Growth passes untouched.
     """
 
-    _held: tuple[tuple[BlockEnded, _Making], ...] = ()
-    _waiting: list[Kept] | None = None
-    _thoughts: list[Kept] | None = None
-    _calls = 0
-    _said = False
-    _bundled = False
-
     def __init__(
         self,
         box: Box,
@@ -87,6 +80,12 @@ class Sealer:
         self._making: dict[int, _Making] = {}
         self._growing: dict[int, list[str]] = {}
         self._unshown: dict[int, BlockStarted] = {}
+        self._held: tuple[tuple[BlockEnded, _Making], ...] = ()
+        self._waiting: list[Kept] | None = None
+        self._thoughts: list[Kept] | None = None
+        self._calls = 0
+        self._said = False
+        self._bundled = False
 
     @cached_property
     def _turn(self) -> bytes:

@@ -10,7 +10,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import uvicorn
@@ -23,7 +23,7 @@ from thinkwire.gateway.beside import Beside, is_page
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import has_price
 from thinkwire.gateway.headers import Scope
-from thinkwire.gateway.line import Line
+from thinkwire.gateway.line import Lines
 from thinkwire.gateway.logs import set_up
 from thinkwire.gateway.outlet import Receive, Send
 from thinkwire.gateway.parts import new_client, open_parts
@@ -173,7 +173,7 @@ def settings_for(app: Any, config: GatewayConfig, **more: Any) -> Settings:
     settings = Settings(
         app,
         interface="asgi3",
-        http=more.pop("http", Line),
+        http=more.pop("http", None) or cast(Any, Lines()),
         access_log=False,
         proxy_headers=False,
         log_config=None,

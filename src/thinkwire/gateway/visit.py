@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, Protocol
 
 EXTENSION = "thinkwire.line"
@@ -14,6 +14,9 @@ _MOST_UNREAD = 256 * 1024
 
 STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in http.HTTPStatus}
 _BODYLESS = frozenset({204, 304})
+_FRAMING = frozenset({b"connection", b"content-length", b"transfer-encoding"})
+"""Headers that say how an answer is delimited, and whether another may follow."""
+_line = b"%b: %b\r\n".__mod__
 
 
 class Wire(Protocol):
@@ -133,7 +136,8 @@ class Visit:
         if self.over or (kind == "http.response.start") is self.began:
             raise RuntimeError(f"{kind} is out of order")
         if not self.began:
-            self.begin(message["status"], message.get("headers", ()))
+            headers = [(name.lower(), value) for name, value in message.get("headers", ())]
+            self.begin(message["status"], headers)
         elif message.get("more_body", False):
             self.write(message.get("body", b""))
         else:
@@ -143,7 +147,7 @@ class Visit:
         """Waits until the client has read enough for more."""
         await self._line.drained()
 
-    def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]], data: bytes = b"") -> None:
+    def begin(self, status: int, headers: Sequence[tuple[bytes, bytes]], data: bytes = b"") -> None:
         self._held = self._head(status, headers)
         if data:
             self.write(data)
@@ -156,7 +160,7 @@ class Visit:
             self._send(self._held)
         self._held = b""
 
-    def whole(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+    def whole(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Head and body in one write; the headers have the length."""
         head = self._head(status, headers)
         if self._length != len(body) and self._length >= 0 and self.scope["method"] != "HEAD":
@@ -211,20 +215,11 @@ class Visit:
         framed = b"%x\r\n%b\r\n" % (len(data), data) if data else b""
         return framed + b"0\r\n\r\n" if last else framed
 
-    def _head(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-        lines = [STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status]
-        framed = status in _BODYLESS
-        for name, value in headers:
-            name = name.lower()
-            if name == b"content-length":
-                self._length, framed = int(value), True
-            elif name == b"connection" and b"close" in value.lower():
-                self.keep = False
-                continue
-            elif name == b"transfer-encoding":
-                continue
-            lines.append(b"%b: %b\r\n" % (name, value))
-        if not framed and self.scope["method"] != "HEAD":
+    def _head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+        if not _FRAMING.isdisjoint(dict(headers)):
+            headers = self._framing(headers)
+        lines = [STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status, *map(_line, headers)]
+        if self._length < 0 and status not in _BODYLESS and self.scope["method"] != "HEAD":
             if self.scope["http_version"] == "1.1":
                 self._chunked = True
                 lines.append(b"transfer-encoding: chunked\r\n")
@@ -237,3 +232,17 @@ class Visit:
             raise RuntimeError("a header has a line break in it")
         self.began = True
         return head + b"\r\n"
+
+    def _framing(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """Hears what the application says about framing; what of its headers is told the client."""
+        told = []
+        for name, value in headers:
+            if name == b"content-length":
+                self._length = int(value)
+            elif name == b"connection" and b"close" in value.lower():
+                self.keep = False
+                continue
+            elif name == b"transfer-encoding":
+                continue
+            told.append((name, value))
+        return told

@@ -20,12 +20,11 @@ class Parser(Generic[T]):
     the bad bytes are never lost: when one `feed` brings both, it returns the items and the next call raises.
     """
 
-    _failure: Failure | None = None
-
     def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
         if limit < 1:
             raise ValueError(f"limit must be at least 1 byte, not {limit}")
         self._limit = limit
+        self._failure: Failure | None = None
 
     def feed(self, chunk: bytes) -> list[T]:
         """The items that `chunk` completes. Raises `ProtocolError` when an item is larger than the limit."""

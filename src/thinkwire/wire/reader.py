@@ -8,7 +8,7 @@ from typing import Literal
 from thinkwire.wire.json_array import JSONArrayParser
 from thinkwire.wire.ndjson import NDJSONParser
 from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
-from thinkwire.wire.sse import BareSSEParser, Frame, SSEParser
+from thinkwire.wire.sse import Frame, SSEParser
 
 Framing = Literal["sse", "ndjson", "array"]
 
@@ -31,7 +31,7 @@ def sniff(head: bytes) -> Framing | None:
 
 def reader_for(head: bytes) -> FrameReader | SSEParser:
     """What reads a stream that begins like this: its parser at once, if these bytes tell which that is."""
-    return BareSSEParser() if head.startswith(_EVENT) else FrameReader()
+    return SSEParser(bare=True) if head.startswith(_EVENT) else FrameReader()
 
 
 class FrameReader:
@@ -81,7 +81,7 @@ class FrameReader:
     def _become(self, framing: Framing) -> None:
         self.framing = framing
         if framing == "sse":
-            self._sse = sse = BareSSEParser(limit=self._limit)
+            self._sse = sse = SSEParser(limit=self._limit, bare=True)
             self.feed, self.close = sse.feed, sse.close
             return
         parser: Parser[bytes] = (NDJSONParser if framing == "ndjson" else JSONArrayParser)(limit=self._limit)

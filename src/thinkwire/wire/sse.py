@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from thinkwire.wire.parser import BOM, Parser
+from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
 
 DONE = b"[DONE]"
 
@@ -29,13 +29,17 @@ class SSEParser(Parser[Frame]):
     by it, and the last event is delivered even when the blank line after it is missing.
     """
 
-    _head: bytes | None = b""  # the first bytes, until it is known whether they are a BOM
-    _after_cr = False
-    _unsettled = True  # `_head` or `_after_cr` concerns the next byte
-    _begun = False  # `_line`, `_data` or `_event` holds part of an event
     _line: bytearray
     _data: bytearray
     _event: str | None = None
+
+    def __init__(self, *, limit: int = DEFAULT_LIMIT, bare: bool = False) -> None:
+        """`bare` is a stream that has no BOM before it."""
+        super().__init__(limit=limit)
+        self._head = None if bare else b""  # the first bytes, until it is known whether they are a BOM
+        self._after_cr = False
+        self._unsettled = not bare  # `_head` or `_after_cr` concerns the next byte
+        self._begun = False  # `_line`, `_data` or `_event` holds part of an event
 
     @property
     def between(self) -> bool:
@@ -170,13 +174,6 @@ class SSEParser(Parser[Frame]):
             items.append(Frame(self._event, bytes(self._data)))
         self._data.clear()
         self._event = None
-
-
-class BareSSEParser(SSEParser):
-    """Splits an event stream that has no BOM before it."""
-
-    _head = None
-    _unsettled = False
 
 
 @lru_cache(maxsize=256)

@@ -64,37 +64,37 @@ class StreamEncoder:
     Its blocks come strictly one after the other, so a block that begins while another is open waits for it.
     """
 
-    _started: Started | None = None
-    _over = False
-    _open: _Out | None = None
-    _waiting: tuple[_Out, ...] = ()
-    _written = 0
+    __slots__ = ("_blocks", "_open", "_over", "_started", "_waiting", "_written", "notes")
 
     def __init__(self) -> None:
+        self._started: Started | None = None
+        self._over = False
+        self._open: _Out | None = None
+        self._waiting: tuple[_Out, ...] = ()
+        self._written = 0
         self.notes: list[Note] = []
         self._blocks: dict[int, _Out] = {}
 
     def feed(self, event: Event) -> bytes:
         if self._over:
             return b""
-        match event:
-            case BlockGrew():
-                out = self._blocks[event.index]
-                if out is self._open and out.head and type(out.block) is not ToolCall:
-                    return out.head + dump(event.text) + _DELTA_TAIL
-                return self._on_growth(out, event.text)
-            case BlockStarted():
-                return self._on_block(event)
-            case BlockSealed():
-                self._blocks[event.index].seal = event.seal
-            case BlockEnded():
-                return self._on_end(event)
-            case Started():
-                return self._start(event)
-            case Finished():
-                return self._finish(event)
-            case Failed():
-                return self._fail(event.failure)
+        if type(event) is BlockGrew:
+            out = self._blocks[event.index]
+            if out is self._open and out.head and type(out.block) is not ToolCall:
+                return out.head + dump(event.text) + _DELTA_TAIL
+            return self._on_growth(out, event.text)
+        if type(event) is BlockStarted:
+            return self._on_block(event)
+        if type(event) is BlockEnded:
+            return self._on_end(event)
+        if type(event) is Started:
+            return self._start(event)
+        if type(event) is BlockSealed:
+            self._blocks[event.index].seal = event.seal
+        elif type(event) is Finished:
+            return self._finish(event)
+        elif type(event) is Failed:
+            return self._fail(event.failure)
         return b""
 
     def around(self, index: int) -> tuple[bytes, bytes] | None:

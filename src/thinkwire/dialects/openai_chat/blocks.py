@@ -27,27 +27,31 @@ class BlockDecoder(FrameDecoder):
     What puts thinking, calls and tags together is made when the first of them comes: most answers have none.
     """
 
-    _id: str | None = None
-    _whole = False
-    """The message came in one piece: every text part is a block of its own."""
-    _kind: str | None = None
-    _index = -1
-    _refused = False
-    _thoughts: Thoughts | None = None
-    _calls: ToolCalls | None = None
-    _announced = 0
-    _splitter: TagSplitter | None = None
-    _head = ""
-    _tag: str | None = None
-    _in_thought = False
-    """Gemini's thought has been opened; the answer will begin with its closing tag."""
+    __slots__ = (
+        *("_announced", "_calls", "_head", "_id", "_in_thought", "_index", "_kind", "_late"),
+        *("_quirks", "_refused", "_splitter", "_tag", "_tagged", "_thoughts", "_whole"),
+    )
 
     def __init__(self, *, quirks: Quirks = USUAL) -> None:
+        super().__init__()
         self._quirks = quirks
+        self._id: str | None = None
+        self._whole = False
+        """The message came in one piece: every text part is a block of its own."""
+        self._kind: str | None = None
+        self._index = -1
+        self._refused = False
+        self._thoughts: Thoughts | None = None
+        self._calls: ToolCalls | None = None
+        self._announced = 0
+        self._splitter: TagSplitter | None = None
+        self._head = ""
+        self._tag: str | None = None
         self._tagged = quirks.think_tags != "off"
         """Whether the text may still begin with a tag, or is in one."""
+        self._in_thought = False
+        """Gemini's thought has been opened; the answer will begin with its closing tag."""
         self._late: Extras = {}
-        super().__init__()
 
     def _say(self, kind: str, text: str) -> None:
         if self._kind != kind:

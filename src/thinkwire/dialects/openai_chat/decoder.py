@@ -8,6 +8,7 @@ from thinkwire.dialects.failures import failure_from
 from thinkwire.dialects.openai_chat import finish, google, ollama, usage
 from thinkwire.dialects.openai_chat.blocks import BlockDecoder
 from thinkwire.dialects.openai_chat.form import NAME, keep
+from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, only_field
 from thinkwire.dialects.stream import CUT
@@ -16,10 +17,12 @@ from thinkwire.events import BlockGrew, BlockStarted, Event, Failed, Finished, N
 from thinkwire.jsonvalue import JsonObject, bad, parse
 from thinkwire.messages import Block, Extras
 
-_ONCE = frozenset({"created", "created_at"})
-_CHUNK = _ONCE | {"id", "object", "model", "choices", "usage", "error", "obfuscation"}
+_ONCE = ("created", "created_at")
+_CHUNK = frozenset(_ONCE) | {"id", "object", "model", "choices", "usage", "error", "obfuscation"}
 _TROUBLE = frozenset({"error", "base_resp"})
 _CHOICE = frozenset({"index", "delta", "message", "finish_reason", "usage", "error"})
+_BARE_CHOICE = _CHOICE | {"logprobs"}
+"""Most servers name these, and say null where nobody asked for them."""
 _PLAIN_DELTA = frozenset({"role", "content"})
 _DELTA = _PLAIN_DELTA | REASONING | {"refusal", "tool_calls", "function_call", google.FIELD}
 _MISSING = object()
@@ -29,19 +32,26 @@ _TELLING = 3
 class StreamDecoder(BlockDecoder):
     """Chat Completions chunks over SSE, and Ollama's own lines."""
 
-    _began = False
-    _model: str | None = None
-    _changed: JsonObject | None = None
-    _answered = False
-    _choice_fields: JsonObject | None = None
-    _message_fields: JsonObject | None = None
-    _finish_word: Any = None
-    _usage: Any = None
-    _several = False
-    _deltas = False
-    _seen: dict[str, str] | None = None
-    _created: JsonObject | None = None
-    _top: JsonObject | None = None
+    __slots__ = (
+        *("_answered", "_began", "_changed", "_choice_fields", "_created", "_deltas", "_finish_word"),
+        *("_message_fields", "_model", "_seen", "_several", "_top", "_usage"),
+    )
+
+    def __init__(self, *, quirks: Quirks = USUAL) -> None:
+        super().__init__(quirks=quirks)
+        self._began = False
+        self._model: str | None = None
+        self._changed: JsonObject | None = None
+        self._answered = False
+        self._choice_fields: JsonObject | None = None
+        self._message_fields: JsonObject | None = None
+        self._finish_word: Any = None
+        self._usage: Any = None
+        self._several = False
+        self._deltas = False
+        self._seen: dict[str, str] | None = None
+        self._created: JsonObject | None = None
+        self._top: JsonObject | None = None
 
     def _on_frame(self, name: str | None, data: bytes) -> None:
         if name == "error":
@@ -128,12 +138,13 @@ class StreamDecoder(BlockDecoder):
             self._model = model or None
         top = self._top = self._top or {}
         created = self._created = self._created or {}
-        for key, value in chunk.items():
+        for key in chunk:
             if key not in _CHUNK:
-                top[key] = value
+                top[key] = chunk[key]
                 if key == "x_groq":
-                    self._nested_usage(value)
-            elif key in _ONCE and value:
+                    self._nested_usage(chunk[key])
+        for key in _ONCE:
+            if value := chunk.get(key):
                 created.setdefault(key, value)
 
     def _open(self, block: Block) -> int:
@@ -176,12 +187,16 @@ class StreamDecoder(BlockDecoder):
             self._finish_word = word
         if tokens := choice.get("usage"):
             self._usage = tokens
+        if self._whole or not choice.keys() <= _BARE_CHOICE or choice.get("logprobs") is not None:
+            self._keep_rest(choice)
+        if error := choice.get("error"):
+            self._fail(failure_from({"error": error}))
+
+    def _keep_rest(self, choice: JsonObject) -> None:
         for key, value in choice.items():
             if key not in _CHOICE and (value is not None or self._whole):
                 self._steady = self._steady and not value
                 self._choice_fields = self._keep(self._choice_fields, key, value)
-        if error := choice.get("error"):
-            self._fail(failure_from({"error": error}))
 
     def _is_ours(self, index: Any) -> bool:
         """Only the answer of index 0 is read. What is no number counts as none."""
