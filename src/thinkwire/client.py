@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -295,7 +295,7 @@ class Client:
         except ProviderError as error:
             attempt.failed(error.failure)
 
-    async def ask(
+    def ask(
         self,
         prepared: Prepared,
         body: bytes,
@@ -303,14 +303,14 @@ class Client:
         headers: Mapping[str, str] = {},
         until: float | None = None,
         sink: Sink | None = None,
-    ) -> AnyReply:
+    ) -> Awaitable[AnyReply]:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
         Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here.
         """
         provider = prepared.provider
         key = self._key(provider)
         told = {"content-type": "application/json", **headers, **prepared.headers, **_auth(provider, key)}
-        return await self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink)
+        return self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink)
 
     @asynccontextmanager
     async def send(

@@ -259,7 +259,6 @@ class Line(asyncio.Protocol):
             called.set_result(None)
         else:
             self._task = self._board.loop.create_task(self._serve_visits())
-            self._task.add_done_callback(tasks.discard)
             tasks.add(self._task)
         visit.task = self._task
 
@@ -267,18 +266,21 @@ class Line(asyncio.Protocol):
         """One visit after another, as long as each is over before the next comes: a task for each costs more
         than a call.
         """
-        task = self._task
+        task, tasks = self._task, self._board.state.tasks
         assert task is not None
-        while self._visit is not None:
-            # Without a name here: what is over must not be kept until the next one comes.
-            await self._run(self._visit)
-            if self._visit is not None or self._task is not task or task.cancelling():
-                return
-            if self._transport.is_closing():
-                return
-            self._board.state.tasks.discard(task)
-            self._called = self._board.loop.create_future()
-            await self._called
+        try:
+            while self._visit is not None:
+                # Without a name here: what is over must not be kept until the next one comes.
+                await self._run(self._visit)
+                if self._visit is not None or self._task is not task or task.cancelling():
+                    return
+                if self._transport.is_closing():
+                    return
+                tasks.discard(task)
+                self._called = self._board.loop.create_future()
+                await self._called
+        finally:
+            tasks.discard(task)
 
     async def _run(self, visit: Visit) -> None:
         try:

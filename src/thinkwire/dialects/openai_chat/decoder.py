@@ -21,8 +21,8 @@ _ONCE = ("created", "created_at")
 _CHUNK = frozenset(_ONCE) | {"id", "object", "model", "choices", "usage", "error", "obfuscation"}
 _TROUBLE = frozenset({"error", "base_resp"})
 _CHOICE = frozenset({"index", "delta", "message", "finish_reason", "usage", "error"})
-_BARE_CHOICE = _CHOICE | {"logprobs"}
-"""Most servers name these, and say null where nobody asked for them."""
+_BARE_CHOICE = frozenset({"index", "delta", "message", "finish_reason", "logprobs"})
+"""Most servers say no more than this, and null for the last where nobody asked for them."""
 _PLAIN_DELTA = frozenset({"role", "content"})
 _DELTA = _PLAIN_DELTA | REASONING | {"refusal", "tool_calls", "function_call", google.FIELD}
 _MISSING = object()
@@ -58,9 +58,11 @@ class StreamDecoder(BlockDecoder):
             self._fail(failure_from(_error_value(data)))
             return
         chunk = parse(data)
-        if type(chunk) is not dict:
+        if type(chunk) is dict and "choices" in chunk:
+            self._chunk(chunk)
+        elif type(chunk) is not dict:
             self._fail(protocol_failure("a chunk of the stream is not an object", body=chunk))
-        elif "choices" not in chunk and ollama.is_native(chunk):
+        elif ollama.is_native(chunk):
             self._line(chunk)
         else:
             self._chunk(chunk)
@@ -185,18 +187,19 @@ class StreamDecoder(BlockDecoder):
             self._message(choice["message"])
         if word := choice.get("finish_reason"):
             self._finish_word = word
+        if not choice.keys() <= _BARE_CHOICE or choice.get("logprobs") is not None or self._whole:
+            self._more_of(choice)
+
+    def _more_of(self, choice: JsonObject) -> None:
+        """What only some servers say beside a delta."""
         if tokens := choice.get("usage"):
             self._usage = tokens
-        if self._whole or not choice.keys() <= _BARE_CHOICE or choice.get("logprobs") is not None:
-            self._keep_rest(choice)
-        if error := choice.get("error"):
-            self._fail(failure_from({"error": error}))
-
-    def _keep_rest(self, choice: JsonObject) -> None:
         for key, value in choice.items():
             if key not in _CHOICE and (value is not None or self._whole):
                 self._steady = self._steady and not value
                 self._choice_fields = self._keep(self._choice_fields, key, value)
+        if error := choice.get("error"):
+            self._fail(failure_from({"error": error}))
 
     def _is_ours(self, index: Any) -> bool:
         """Only the answer of index 0 is read. What is no number counts as none."""
