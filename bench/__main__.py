@@ -28,6 +28,8 @@ from bench.measure import SCENARIOS, Scenario, Up, ask_load, measure, order_for,
 QUICK = ("j64", "s32", "p1", "p256")
 QUICK_ROUTES = ("messages→chat", "chat→messages", "messages→messages")
 STREAMS = (1, 8, 64, 256, 1000, 2000)
+BEGINNINGS = 2
+"""How often paced streams begin besides, in each round."""
 TALK = 100
 """Turns of a talk that is asked on by several workers."""
 _ROUTE = "messages→chat"
@@ -107,7 +109,14 @@ class Run:
                         continue
                     for scenario in self.scenarios(gateway.name):
                         order = order_for(up.port, way, route, scenario, provider=provider)
-                        seen = measure(order, scenario, up, seconds=self.seconds, provider=provider)
+                        seen = measure(
+                            order,
+                            scenario,
+                            up,
+                            seconds=self.seconds,
+                            provider=provider,
+                            beginnings=0 if self.quick else BEGINNINGS,
+                        )
                         self.note(f"{gateway.name}|{route}|{scenario.name}", seen)
         except (TimeoutError, RuntimeError, subprocess.SubprocessError) as error:
             self.failures[gateway.name] = str(error)

@@ -44,6 +44,13 @@ class Served(NamedTuple):
     parts: Parts
     records: list[Record]
 
+    async def recorded(self, count: int) -> list[Record]:
+        """The records, once there are so many: an answer is told before it is recorded."""
+        async with asyncio.timeout(10):
+            while len(self.records) < count:
+                await asyncio.sleep(0.005)
+        return self.records
+
 
 def config_of(text: str = "", **server: Any) -> GatewayConfig:
     """A configuration, with quick keep-alives and a short end."""

@@ -294,7 +294,7 @@ async def test_a_cut_upstream_is_an_error_inside_the_stream_and_never_an_end(
     assert b"Hm." in said
     assert BROKEN[dialect] in said
     assert ENDS[dialect] not in said
-    assert served.records[-1].kind.failure == "connection_lost"
+    assert (await served.recorded(1))[-1].kind.failure == "connection_lost"
 
 
 @every_dialect
@@ -385,7 +385,7 @@ async def test_every_request_leaves_one_record_without_content(
     url, body = streaming("anthropic")
     async with http.post(served.url + url, json=body | {"model": "fast"}) as reply:
         await reply.read()
-    (record,) = served.records
+    (record,) = await served.recorded(1)
     assert record.id == reply.headers["x-thinkwire-request-id"]
     kind = record.kind
     assert (kind.asked, kind.provider, kind.model) == ("fast", "deepseek", "deepseek-v4-pro")

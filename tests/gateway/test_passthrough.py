@@ -97,7 +97,7 @@ async def test_bytes_go_through_both_ways(
     assert received_path == upstream_path
     assert received == json.loads(raw)
     assert headers["content-length"] == str(len(raw))
-    (record,) = served.records
+    (record,) = await served.recorded(1)
     assert record.kind.passed_through
     assert record.usage is not None
     assert record.usage.output_total == 5
@@ -115,7 +115,7 @@ async def test_a_whole_answer_goes_through_too(
     async with http.post(served.url + path, data=spelled(body)) as reply:
         assert await reply.read() == sent
     assert reply.headers["request-id"] == "req_9"
-    assert served.records[0].usage is not None
+    assert (await served.recorded(1))[0].usage is not None
 
 
 async def test_the_clients_version_and_betas_travel_and_nothing_else_does(
@@ -147,7 +147,7 @@ async def test_only_the_name_is_edited_where_it_has_to_be(
     async with http.post(f"{served.url}/v1/messages", json=body) as reply:
         await reply.read()
     assert provider.received[0][2] == body | {"model": "claude-opus-5"}
-    assert served.records[0].kind.passed_through
+    assert (await served.recorded(1))[0].kind.passed_through
 
 
 CHANGED: list[tuple[str, dict[str, Any]]] = [
@@ -168,7 +168,7 @@ async def test_what_must_change_is_translated(
         f"{served.url}/v1/messages", json=NATIVE["anthropic"][3] | {"stream": True} | changes
     ) as reply:
         assert b"Hello." in await reply.read()
-    assert not served.records[0].kind.passed_through
+    assert not (await served.recorded(1))[0].kind.passed_through
 
 
 async def test_a_refusal_goes_through_as_the_vendor_worded_it(
@@ -268,7 +268,7 @@ async def test_what_the_vendor_is_known_to_refuse_is_planned_at_once(
     assert provider.received[0][2]["thinking"]["budget_tokens"] == 1024
     assert reply.headers["x-thinkwire-requested"] == "100"
     assert reply.headers["x-thinkwire-effective"] == "1024"
-    assert not served.records[0].kind.passed_through
+    assert not (await served.recorded(1))[0].kind.passed_through
 
 
 async def test_a_cut_is_told_in_the_vendors_own_words(
@@ -276,7 +276,7 @@ async def test_a_cut_is_told_in_the_vendors_own_words(
 ) -> None:
     whole = streamed("anthropic", answer_in("anthropic"))
     end = whole.body.index(b"event: message_delta")
-    for reply_bytes in (whole._replace(cut=end), Reply(body=whole.body[:end])):
+    for count, reply_bytes in enumerate((whole._replace(cut=end), Reply(body=whole.body[:end])), 1):
         provider.replies = [reply_bytes]
         async with http.post(
             f"{served.url}/v1/messages", json=NATIVE["anthropic"][3] | {"stream": True}
@@ -285,7 +285,7 @@ async def test_a_cut_is_told_in_the_vendors_own_words(
         assert said.startswith(whole.body[:end])
         assert b"event: error" in said[end:]
         assert b"message_stop" not in said
-        assert served.records[-1].kind.failure == "connection_lost"
+        assert (await served.recorded(count))[-1].kind.failure == "connection_lost"
 
 
 async def test_thinking_that_the_client_dropped_is_put_back(
@@ -310,7 +310,7 @@ async def test_thinking_that_the_client_dropped_is_put_back(
     ]
     async with http.post(f"{served.url}/v1/messages", json=body | {"messages": history}) as reply:
         await reply.read()
-    assert [record.kind.passed_through for record in served.records] == [True, False]
+    assert [record.kind.passed_through for record in await served.recorded(2)] == [True, False]
     given = provider.received[1][2]["messages"][1]["content"]
     assert given[0] == {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     assert "thinking.restored" in reply.headers["x-thinkwire-notes"]

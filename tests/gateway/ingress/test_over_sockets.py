@@ -97,7 +97,7 @@ async def test_a_loop_with_free_form_and_namespaced_calls_is_never_refused(
         assert calls(response) == step
         talk += [*response["output"], *results(response)]
     assert response["output"][-1]["content"][0]["text"] == "Done."
-    assert [record.kind.status for record in served.records] == [200, 200, 200]
+    assert [record.kind.status for record in await served.recorded(3)] == [200, 200, 200]
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
