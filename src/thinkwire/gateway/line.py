@@ -323,6 +323,7 @@ class Line(asyncio.Protocol):
     def overdue(self) -> None:
         """What was expected did not come in time."""
         if self._transport.is_closing():
+            self._board.deadlines.leave(self)
             return
         if self._head_seen and self._visit is not None:
             # The answer before it is still being told; the head has time until that is over.
