@@ -23,7 +23,17 @@ from bench import libraries, report
 from bench.gateways import GATEWAYS, Gateway, Start, Way
 from bench.growth import long_talk
 from bench.machine import BUILD, ROOT, described
-from bench.measure import SCENARIOS, Scenario, Up, ask_load, measure, order_for, started, upstream
+from bench.measure import (
+    SCENARIOS,
+    Scenario,
+    Up,
+    ask_load,
+    measure,
+    medians,
+    order_for,
+    started,
+    upstream,
+)
 
 QUICK = ("j64", "s32", "p1", "p256")
 QUICK_ROUTES = ("messages→chat", "chat→messages", "messages→messages")
@@ -174,23 +184,6 @@ def _with_workers(gateway: Gateway, count: int) -> Any:
         return usual._replace(command=[*usual.command, "--workers", str(count)])
 
     return start
-
-
-def medians(seen: list[dict[str, Any]]) -> dict[str, Any]:
-    """The middle of every figure over the rounds; the failure where nothing succeeded."""
-    good = [one for one in seen if "failure" not in one]
-    if not good:
-        return seen[0]
-
-    def middle(values: list[Any]) -> Any:
-        there = [value for value in values if value is not None]
-        if not there:
-            return None
-        if isinstance(there[0], dict):
-            return {key: statistics.median(value[key] for value in there) for key in there[0]}
-        return statistics.median(there)
-
-    return {key: middle([one[key] for one in good]) for key in good[0]}
 
 
 def grown(quick: bool) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def measure(
     firsts = []
     if paced:
         order = {**order, "total": scenario.connections}
-        firsts = [ask_load(order)["first"] for _ in range(beginnings if up is not None else 0)]
+        firsts = [ask_load(order)["first"] for _ in range(beginnings)]
         shape(provider, events=events, pace=PACE)
     else:
         order = {**order, "seconds": seconds}
@@ -162,13 +162,26 @@ def measure(
         "units": units,
         "per_second": units / told["seconds"],
         "took": told["took"],
-        "first": _middle([*filter(None, firsts), told["first"]]) if told["first"] else None,
+        "first": medians([*filter(None, firsts), told["first"]]) if told["first"] else None,
         "memory": peak[0],
     }
 
 
-def _middle(spreads: list[dict[str, float]]) -> dict[str, float]:
-    return {name: statistics.median(spread[name] for spread in spreads) for name in spreads[0]}
+def medians(seen: list[dict[str, Any]]) -> dict[str, Any]:
+    """The middle of every figure over the rounds; the failure where nothing succeeded."""
+    good = [one for one in seen if "failure" not in one]
+    if not good:
+        return seen[0]
+
+    def middle(values: list[Any]) -> Any:
+        there = [value for value in values if value is not None]
+        if not there:
+            return None
+        if isinstance(there[0], dict):
+            return {key: statistics.median(value[key] for value in there) for key in there[0]}
+        return statistics.median(there)
+
+    return {key: middle([one[key] for one in good]) for key in good[0]}
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The gateway's door: paths, refusals in the client's dialect, silence, cuts, and clients that leave."""
+"""The gateway's door: refusals in the client's dialect, silence, cuts, and clients that leave."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.gateway.security.keyed import new_key
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
 from thinkwire.events import Answer
 from thinkwire.gateway.line import Lines
-from thinkwire.gateway.paths import find_place
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Thinking, Turn
 from thinkwire.usage import measure
@@ -114,36 +113,6 @@ def error_of(dialect: str, body: dict[str, Any]) -> str:
         assert error["status"]
     message: str = error["message"]
     return message
-
-
-PLACES = [
-    ("/v1/messages", "generate", "anthropic", ""),
-    ("/v1/messages/", "generate", "anthropic", ""),
-    ("/v1/messages/count_tokens", "count_tokens", "anthropic", ""),
-    ("/chat/completions", "generate", "openai-chat", ""),
-    ("/v1/responses/input_tokens", "count_tokens", "openai-responses", ""),
-    ("/v1/responses/resp_1", "response", "openai-responses", "resp_1"),
-    ("/v1beta/models/gemini-3:generateContent", "generate", "gemini", "gemini-3"),
-    ("/v1/models/gemini-3:countTokens", "count_tokens", "gemini", "gemini-3"),
-    ("/models/ollama/qwen3:8b:streamGenerateContent", "generate", "gemini", "ollama/qwen3:8b"),
-    ("/v1/models", "models", "", ""),
-    ("/v1beta/models", "models", "gemini", ""),
-    ("/v1/models/openrouter/deepseek/r1:free", "model", "", "openrouter/deepseek/r1:free"),
-    ("/", "hello", "", ""),
-]
-
-
-@pytest.mark.parametrize(("path", "operation", "dialect", "name"), PLACES)
-def test_a_path_means_one_operation(path: str, operation: str, dialect: str, name: str) -> None:
-    place = find_place(path)
-    assert place is not None
-    assert (place.operation, place.dialect, place.name) == (operation, dialect, name)
-
-
-@pytest.mark.parametrize("path", ["/v1", "/v2/messages", "/v1/messages/x", "/v1/modelsx", "/v1/models/"])
-def test_other_paths_mean_nothing_else(path: str) -> None:
-    place = find_place(path)
-    assert place is None or place.operation == "models"
 
 
 async def test_what_clients_look_at_first_is_there(served: Served, http: aiohttp.ClientSession) -> None:

@@ -16,8 +16,8 @@ CUT = "the stream ended before the answer did"
 class FrameDecoder:
     """Bytes to frames to events. A dialect says what a frame means, and what the end of the bytes means."""
 
-    # In slots, here and in the dialect that most servers speak: what is read from a class costs ten times as
-    # much, and a stream's first frames read nearly all of them.
+    # In slots, here and in the dialect that most servers speak: what is read from a class costs several times
+    # as much, and a stream's first frames read nearly all of them.
     __slots__ = (
         *("_after_end", "_blocks", "_events", "_over"),
         *("_reader", "_repeat", "_steadily", "_steady", "_tries"),
