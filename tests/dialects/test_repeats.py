@@ -215,3 +215,21 @@ def test_what_is_no_string_repeats_nothing(data: bytes) -> None:
     assert repeat.text_in(None, data) is None
     assert repeat.text_in(None, b'{"a":"b"}') == "b"
     assert repeat.text_in("other", b'{"a":"b"}') is None
+
+
+VALUES = st.sampled_from(
+    [
+        *(b'"a"', b'"b c"', b'"\\n\\n"', b' "a" ', b'"a","b"', b'"a","b":"c"', b"", b" ", b'""', b"1"),
+        *(b"null", b'"', b'"a', b'["a"]', b'"a"],["b"', b',"a"', b'"a",', b'"\xff"', b'"\n"'),
+        b'"a"}\n\ndata: {"a":"b"',
+    ]
+)
+
+
+@given(values=st.lists(VALUES, min_size=1, max_size=5))
+def test_several_events_are_read_as_each_of_them_or_not_at_all(values: list[bytes]) -> None:
+    """Whatever stands where a text should."""
+    repeat = Repeat(None, (b'{"a":', b"}"), 0, None)
+    piece = b"".join([b'data: {"a":%b}\n\n' % value for value in values])
+    texts = [repeat.text_in(None, event.removeprefix(b"data: ")) for event in piece[:-2].split(b"\n\n")]
+    assert repeat.texts_in(piece) == (texts if all(texts) else None)

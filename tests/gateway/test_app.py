@@ -376,14 +376,17 @@ async def test_a_response_that_nobody_keeps_is_not_found(served: Served, http: a
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("times", [1, 3], ids=["once", "asked before"])
 async def test_a_conversation_goes_on_from_a_stored_response(
-    served: Served, provider: Upstream, http: aiohttp.ClientSession, stream: bool
+    served: Served, provider: Upstream, http: aiohttp.ClientSession, stream: bool, times: int
 ) -> None:
     path, body = ASK["openai-responses"]
     whole = Reply(body=dump(encode_chat(ANSWER).body))
-    provider.replies = [streamed("openai-chat", ANSWER) if stream else whole, whole]
-    async with http.post(served.url + path, json=body | {"stream": stream, "metadata": {"a": "b"}}) as reply:
-        said = await reply.text()
+    provider.replies = [streamed("openai-chat", ANSWER) if stream else whole] * times + [whole]
+    for _ in range(times):
+        asked = body | {"stream": stream, "metadata": {"a": "b"}}
+        async with http.post(served.url + path, json=asked) as reply:
+            said = await reply.text()
     first = _completed(said) if stream else json.loads(said)
     assert first["metadata"] == {"a": "b"}
     async with http.get(f"{served.url}/v1/responses/{first['id']}") as reply:
@@ -392,10 +395,11 @@ async def test_a_conversation_goes_on_from_a_stored_response(
     async with http.post(served.url + path, json=body | more) as reply:
         second = await reply.json()
     assert second["previous_response_id"] == first["id"]
-    sent = provider.received[1][2]["messages"]
+    last = provider.received[times][2]
+    sent = last["messages"]
     assert [message["role"] for message in sent] == ["user", "assistant", "user"]
-    assert sent[1]["content"] == "Hello."
-    assert "previous_response_id" not in provider.received[1][2]
+    assert [sent[0]["content"], sent[1]["content"]] == [body["input"], "Hello."]
+    assert "previous_response_id" not in last
     async with http.delete(f"{served.url}/v1/responses/{first['id']}") as reply:
         assert (await reply.json())["deleted"] is True
     async with http.get(f"{served.url}/v1/responses/{first['id']}") as reply:

@@ -105,13 +105,24 @@ async def directly(scope: Any, receive: Any, send: Any) -> None:
     """Answers as the gateway does: head and body in one write of the direct way."""
     visit: Visit = scope["extensions"][EXTENSION]
     body = visit.taken() or b""
-    visit.whole(200, [(b"content-length", b"%d" % len(body))], body)
+    visit.whole(200, [], body)
 
 
 async def test_whole_answers_go_out_in_order_and_before_the_end() -> None:
     async with at(directly) as port:
         told = await said(port, post(b"one") + post(b"two") + LAST)
     assert [part.split()[-1] for part in told.split(b"HTTP/1.1 200")[1:]] == [b"one", b"two", b"last"]
+
+
+@pytest.mark.parametrize("method", [b"POST", b"HEAD"])
+async def test_a_whole_answer_tells_its_length_once(method: bytes) -> None:
+    async def telling(scope: Any, receive: Any, send: Any) -> None:
+        scope["extensions"][EXTENSION].whole(200, [(b"content-length", b"7"), (b"a", b"b")], b"word")
+
+    async with at(telling) as port:
+        told = await said(port, method + b" /here HTTP/1.1\r\nconnection: close\r\n\r\n")
+    head = b"HTTP/1.1 200 OK\r\na: b\r\ncontent-length: 4\r\nconnection: close\r\n\r\n"
+    assert told == (head if method == b"HEAD" else head + b"word")
 
 
 async def test_a_head_goes_out_with_its_first_piece_or_by_itself_when_none_comes() -> None:

@@ -35,7 +35,7 @@ MEANT = {
     name: find_meant(CLIENT, name)
     for name in ("claude-opus-5", "gpt-4.1", "deepseek/deepseek-v4-pro", "google/gemini-3.5-flash")
 }
-PLACES = {name: Place("generate", name) for name in ("anthropic", "openai-chat")}
+PLACES = {name: Place("generate", name) for name in ("anthropic", "openai-chat", "openai-responses")}
 WORDS = st.sampled_from(
     ["Why?", " ", "<think>So</think>", f"{BILLING} x", "thwi" + "A" * 80, "\n"]
 ) | st.text(min_size=1)
@@ -70,6 +70,21 @@ BESIDE = {
             "system": st.just("not of this wire"),
         },
     ),
+    "openai-responses": st.fixed_dictionaries(
+        {},
+        optional={
+            "max_output_tokens": st.sampled_from([16, 1000, 10**7]),
+            "temperature": st.sampled_from([0, 1, 1.0]),
+            "stream": st.booleans(),
+            "store": st.booleans(),
+            "instructions": SYSTEMS | st.just([{"role": "developer", "content": "Brief."}]),
+            "reasoning": st.sampled_from([{"effort": "low"}, {"effort": "none"}, {"summary": "auto"}]),
+            "include": st.just(["reasoning.encrypted_content"]),
+            "text": st.just({"format": {"type": "json_object"}}),
+            "tools": st.just([{"type": "function", "name": "look", "parameters": {"type": "object"}}]),
+            "system": st.just("not of this wire"),
+        },
+    ),
 }
 BEFORE: st.SearchStrategy[list[dict[str, Any]]] = st.sampled_from(
     [
@@ -85,6 +100,19 @@ BEFORE: st.SearchStrategy[list[dict[str, Any]]] = st.sampled_from(
 
 
 Known = tuple[Understood, Asking]
+
+
+def bodies(
+    dialect: str, beside: dict[str, Any], before: list[dict[str, Any]], *, bare: bool = False
+) -> Callable[[str], dict[str, Any]]:
+    """Requests that differ in the words alone; `bare` ones are a string where the wire takes one."""
+    field = "input" if dialect == "openai-responses" else "messages"
+
+    def saying(words: str) -> dict[str, Any]:
+        turns = [*before, {"role": "user", "content": words}]
+        return {"model": "m", **beside, field: words if bare and field == "input" else turns}
+
+    return saying
 
 
 def in_general(body: dict[str, Any], dialect: str, model: str) -> Known:
@@ -114,10 +142,9 @@ def told(ask: Callable[..., Known | None], *about: Any) -> Known | str | None:
 def test_it_is_understood_as_if_it_were_the_first(data: st.DataObject, dialect: str, model: str) -> None:
     ways: Ways[Question] = Ways()
     beside: dict[str, Any] = data.draw(BESIDE[dialect])
-    before = data.draw(BEFORE)
+    saying = bodies(dialect, beside, data.draw(BEFORE), bare=data.draw(st.booleans()))
     for _ in range(4):
-        asked = {"role": "user", "content": data.draw(WORDS)}
-        body = {"model": model, **beside, "messages": [*before, asked]}
+        body = saying(data.draw(WORDS))
         got = told(like, ways, body, dialect, model)
         assert got is None or got == told(in_general, body, dialect, model)
         if isinstance(got, tuple):
@@ -128,15 +155,20 @@ def test_it_is_understood_as_if_it_were_the_first(data: st.DataObject, dialect: 
 
 
 @pytest.mark.parametrize(
-    ("dialect", "system"),
-    [("anthropic", []), ("openai-chat", []), ("openai-chat", [{"role": "system", "content": "Brief."}])],
+    ("dialect", "before", "bare"),
+    [
+        ("anthropic", [], False),
+        ("openai-chat", [], False),
+        ("openai-chat", [{"role": "system", "content": "Brief."}], False),
+        ("openai-responses", [], False),
+        ("openai-responses", [], True),
+    ],
 )
-def test_the_second_is_already(dialect: str, system: list[dict[str, Any]]) -> None:
+def test_the_second_is_already(dialect: str, before: list[dict[str, Any]], bare: bool) -> None:
     ways: Ways[Question] = Ways()
-    known = []
-    for text in ("One", "Two", "Three"):
-        body = {"model": "m", "max_tokens": 9, "messages": [*system, {"role": "user", "content": text}]}
-        known.append(like(ways, body, dialect, "gpt-4.1"))
+    saying = bodies(dialect, {"temperature": 1}, before, bare=bare)
+    model = "deepseek/deepseek-v4-pro"
+    known = [like(ways, saying(text), dialect, model) for text in ("One", "Two", "Three")]
     assert known[0] is None
     assert [got and got[1].request.turns[0].text for got in known] == [None, "Two", "Three"]
 
@@ -144,10 +176,9 @@ def test_the_second_is_already(dialect: str, system: list[dict[str, Any]]) -> No
 @given(data=st.data(), dialect=st.sampled_from(sorted(PLACES)), model=st.sampled_from(sorted(MEANT)))
 def test_it_goes_out_as_if_it_were_the_first(data: st.DataObject, dialect: str, model: str) -> None:
     ways: Ways[Question] = Ways()
-    beside: dict[str, Any] = data.draw(BESIDE[dialect])
+    saying = bodies(dialect, data.draw(BESIDE[dialect]), [], bare=data.draw(st.booleans()))
     for _ in range(4):
-        body = {"model": model, **beside, "messages": [{"role": "user", "content": data.draw(WORDS)}]}
-        known = like_before(ways, body, PLACES[dialect], MEANT[model])
+        known = like_before(ways, saying(data.draw(WORDS)), PLACES[dialect], MEANT[model])
         if known is not None:
             assert known[1].way
             assert prepare(known[1], 0) == prepare(msgspec.structs.replace(known[1], moulds=None), 0)
@@ -156,7 +187,7 @@ def test_it_goes_out_as_if_it_were_the_first(data: st.DataObject, dialect: str, 
 def test_wires_and_models_are_kept_apart() -> None:
     ways: Ways[Question] = Ways()
     for dialect, model, _ in ((d, m, n) for n in range(3) for d in PLACES for m in MEANT):
-        body = {"model": "m", "max_tokens": 10**7, "messages": [{"role": "user", "content": "Why?"}]}
+        body = bodies(dialect, {"temperature": 1}, [])("Why?")
         got = like(ways, body, dialect, model)
         assert got is None or got == in_general(body, dialect, model)
     assert len(ways._known) == len(PLACES) * len(MEANT)
@@ -164,11 +195,11 @@ def test_wires_and_models_are_kept_apart() -> None:
 
 @pytest.mark.parametrize("dialect", PLACES)
 @pytest.mark.parametrize(
-    "messages",
+    "asked",
     [
         None,
         [],
-        "Why?",
+        "",
         [None],
         ["Why?"],
         [{"role": "user", "content": ""}],
@@ -181,9 +212,24 @@ def test_wires_and_models_are_kept_apart() -> None:
         [{"role": ["system"], "content": "Brief."}, {"role": "user", "content": "Why?"}],
     ],
 )
-def test_whatever_is_more_or_less_than_a_question_is_read_anew(dialect: str, messages: Any) -> None:
+def test_whatever_is_more_or_less_than_a_question_is_read_anew(dialect: str, asked: Any) -> None:
     ways: Ways[Question] = Ways()
-    body = {"model": "m", "messages": messages}
+    body = {"model": "m", "messages": asked, "input": asked}
+    assert [like(ways, body, dialect, "gpt-4.1") for _ in range(3)] == [None] * 3
+
+
+@pytest.mark.parametrize("more", ["previous_response_id", "conversation", "prompt"])
+def test_what_stands_for_something_kept_elsewhere_is_read_anew(more: str) -> None:
+    ways: Ways[Question] = Ways()
+    body = {"model": "m", "input": "Why?", more: "x"}
+    model = "deepseek/deepseek-v4-pro"
+    assert [like_before(ways, body, PLACES["openai-responses"], MEANT[model]) for _ in range(3)] == [None] * 3
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
+def test_a_string_is_a_question_only_where_the_wire_takes_one(dialect: str) -> None:
+    ways: Ways[Question] = Ways()
+    body = {"model": "m", "messages": "Why?", "input": "Why?"}
     assert [like(ways, body, dialect, "gpt-4.1") for _ in range(3)] == [None] * 3
 
 
@@ -200,11 +246,9 @@ def test_what_is_wrong_with_it_is_said_each_time() -> None:
 def test_what_goes_through_is_planned_as_if_it_were_the_first(data: st.DataObject, dialect: str) -> None:
     ways: Ways[tuple[Request, Plan]] = Ways()
     meant = MEANT["claude-opus-5" if dialect == "anthropic" else "gpt-4.1"]
-    beside: dict[str, Any] = data.draw(BESIDE[dialect])
-    before = data.draw(BEFORE)
+    saying = bodies(dialect, data.draw(BESIDE[dialect]), data.draw(BEFORE), bare=data.draw(st.booleans()))
     for _ in range(3):
-        asked = {"role": "user", "content": data.draw(WORDS)}
-        body = {"model": "m", **beside, "messages": [*before, asked]}
+        body = saying(data.draw(WORDS))
         recalled = recall(ways, body, (PLACES[dialect], meant), passthrough._read_and_planned)
         if recalled is not None:
             words, (common, plan) = recalled

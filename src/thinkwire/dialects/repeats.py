@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 _read_string = msgspec.json.Decoder(str).decode
+_read_strings = msgspec.json.Decoder(list[str]).decode
 
 TRIES = 8
 """How many patterns in a row may be of no use; some servers never send the same bytes again."""
@@ -23,6 +24,7 @@ class Repeat:
         "_before",
         "_closing",
         "_end",
+        "_joint",
         "_lead",
         "_least",
         "_name",
@@ -44,6 +46,8 @@ class Repeat:
         self._opening = (b"event: %b\n" % name.encode() if name else b"") + b"data: " + self._before
         self._lead = len(self._opening)
         self._closing = self._after + b"\n\n"
+        self._joint = self._closing + self._opening
+        """What stands between the texts of two events."""
         self.used = False
         """Whether anything has repeated it."""
         self.index = index
@@ -73,34 +77,28 @@ class Repeat:
         """
         if not (piece.startswith(self._opening) and piece.endswith(self._closing)):
             return None
-        texts: list[str] | None
+        said = piece[self._lead : self._end - 2]
         try:
-            # Nearly always it is one event; several of them are not one string.
-            text = _read_string(piece[self._lead : self._end - 2])
-            texts = [text] if text else None
+            if self._joint in said:
+                texts = self._several(said)
+            else:
+                text = _read_string(said)
+                texts = [text] if text else None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            texts = self._several(piece)
+            return None
         if texts is not None:
             if self.also is not None:
                 self.also.extend(texts)
             self.used = True
         return texts
 
-    def _several(self, piece: bytes) -> list[str] | None:
-        opening, after, lead, end = self._opening, self._after, self._lead, self._end
-        least = lead - end + 1
-        texts: list[str] = []
-        for event in piece[:-2].split(b"\n\n"):
-            if not (event.startswith(opening) and event.endswith(after) and len(event) > least):
-                return None
-            try:
-                text = _read_string(event[lead:end])
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                return None
-            if not text:
-                return None
-            texts.append(text)
-        return texts
+    def _several(self, said: bytes) -> list[str] | None:
+        """The texts of several events, read as a list; `said` is the first of them up to the last.
+
+        What is more than one string in an event would be more than one in the list, and what is less no JSON.
+        """
+        texts = _read_strings(b"[%b]" % said.replace(self._joint, b","))
+        return texts if len(texts) == said.count(self._joint) + 1 and all(texts) else None
 
 
 def around(data: bytes, text: str) -> tuple[bytes, bytes] | None:

@@ -207,8 +207,9 @@ class Exchange:
         if not telling.only_words and self._parts.keeps(turn := telling.turn):
             after = self._understood.request if self._understood else None
             await self._parts.remember(call, turn, after=after, items=telling.sealer.items)
-        if telling.keeps and self._parts.responses is not None and self._written is not None:
-            await self._parts.responses.keep(call.tenant.id, self._written, telling.whole())
+        if telling.keeps and self._parts.responses is not None:
+            written = self._written or dialects.get(call.dialect).decode_request(self._body)
+            await self._parts.responses.keep(call.tenant.id, written, telling.whole())
 
     def _stream_headers(self) -> HeaderPairs:
         understood = self._understood

@@ -297,7 +297,7 @@ class Line(asyncio.Protocol):
             visit.let_go()
             self._close()
         else:
-            visit.whole(500, [(b"content-length", b"0")], b"")
+            visit.whole(500, [], b"")
 
     def _pause(self) -> None:
         if not self._paused:

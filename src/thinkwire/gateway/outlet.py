@@ -39,7 +39,8 @@ class Way(Protocol):
         """As writing all three, which are one piece."""
 
     def end(self, data: bytes) -> None: ...
-    def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None: ...
+    def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None:
+        """Head and body, whose length is told here."""
 
 
 def way_of(scope: Scope, receive: Receive, send: Send) -> Way:
@@ -108,7 +109,7 @@ class AsgiWay:
         self._messages.append({"type": "http.response.body", "body": data, "more_body": False})
 
     def whole(self, status: int, headers: HeaderPairs, body: bytes) -> None:
-        self.begin(status, headers)
+        self.begin(status, [*headers, (b"content-length", b"%d" % len(body))])
         self.end(body)
 
 
@@ -186,7 +187,6 @@ class Outlet:
         self.status = status
         self.began = self.over = True
         self.way.on_left = None
-        length = (b"content-length", b"%d" % len(body))
-        self.way.whole(status, [*headers, *self.always, length], body)
+        self.way.whole(status, [*headers, *self.always], body)
         if self.way.congested:
             await self.way.drained()

@@ -23,8 +23,14 @@ from thinkwire.replay.ways import LONGEST, Ways
 from thinkwire.replay.words import words_of
 
 _encode = msgspec.json.Encoder().encode
-_SPOKEN = frozenset({"anthropic", "openai-chat"})
-"""Dialects whose requests have `messages`."""
+_ASKED = {
+    "anthropic": ("messages", "system"),
+    "openai-chat": ("messages", "system"),
+    "openai-responses": ("input", "instructions"),
+}
+"""Dialect → where its requests say what is asked, and where a system text stands beside it."""
+_KEPT = frozenset({"previous_response_id", "conversation", "prompt"})
+"""What a request has that goes on with something that is kept."""
 _SYSTEM = ("system", "developer")
 _ANY = "?"
 ANY = (Turn("user", (Text(_ANY),)),)
@@ -75,31 +81,36 @@ def recall(
     None if that is not all there is to one.
     """
     place, meant = to
-    words = _words(body) if place.dialect in _SPOKEN and "tools" not in body else None
-    if words is None:
+    if place.dialect not in _ASKED or "tools" in body:
         return None
-    before = body["messages"][:-1]
+    field, around = _ASKED[place.dialect]
+    asked = body.get(field)
+    bare = field == "input" and type(asked) is str
+    words = asked if bare else _words(asked)
+    if not words or (around in body and not _is_short(body[around])):
+        return None
+    if field == "input" and not _KEPT.isdisjoint(body):
+        return None
+    before = "" if bare else body[field][:-1]
     try:
-        way = _encode((place.dialect, meant.upstream, body | {"messages": before}))
+        way = _encode((place.dialect, meant.upstream, body | {field: before}))
     except (ValueError, TypeError, RecursionError):
         return None
     known = ways.find(meant, way)
     if known is None:
         if not ways.is_worth_making(meant, way):
             return None
-        known = make(body | {"messages": [*before, {"role": "user", "content": _ANY}]}, place, meant, way)
+        any_words = _ANY if bare else [*before, {"role": "user", "content": _ANY}]
+        known = make(body | {field: any_words}, place, meant, way)
         ways.keep(meant, way, known)
         if known is None:
             return None
     return words, known
 
 
-def _words(body: JsonObject) -> str | None:
+def _words(messages: Any) -> str | None:
     """The words of the user's only message, before which no more than a short system text stands."""
-    messages = body.get("messages")
     if type(messages) is not list or not 1 <= len(messages) <= 2:
-        return None
-    if "system" in body and not _is_short(body["system"]):
         return None
     asked = messages[-1]
     if type(asked) is not dict or len(asked) != 2 or asked.get("role") != "user":

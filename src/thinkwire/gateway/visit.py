@@ -161,11 +161,10 @@ class Visit:
         self._held = b""
 
     def whole(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-        """Head and body in one write; the headers have the length."""
-        head = self._head(status, headers)
-        if self._length != len(body) and self._length >= 0 and self.scope["method"] != "HEAD":
-            raise RuntimeError("the body is not as long as its content-length")
-        self._line.send_soon(head + self._framed(body, last=True))
+        """Head and body in one write; the length is told here."""
+        self._length = len(body)
+        head = self._head(status, headers, b"content-length: %d\r\n" % len(body))
+        self._line.send_soon(head if self.scope["method"] == "HEAD" else head + body)
         self._finish()
 
     def write(self, data: bytes) -> None:
@@ -215,11 +214,14 @@ class Visit:
         framed = b"%x\r\n%b\r\n" % (len(data), data) if data else b""
         return framed + b"0\r\n\r\n" if last else framed
 
-    def _head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    def _head(self, status: int, headers: Sequence[tuple[bytes, bytes]], length: bytes = b"") -> bytes:
+        """The head; `length` is its line where the body is known."""
         if not _FRAMING.isdisjoint(dict(headers)):
             headers = self._framing(headers)
         lines = [STATUS.get(status) or b"HTTP/1.1 %d \r\n" % status, *map(_line, headers)]
-        if self._length < 0 and status not in _BODYLESS and self.scope["method"] != "HEAD":
+        if length:
+            lines.append(length)
+        elif self._length < 0 and status not in _BODYLESS and self.scope["method"] != "HEAD":
             if self.scope["http_version"] == "1.1":
                 self._chunked = True
                 lines.append(b"transfer-encoding: chunked\r\n")
@@ -238,6 +240,8 @@ class Visit:
         told = []
         for name, value in headers:
             if name == b"content-length":
+                if self._length >= 0:
+                    continue
                 self._length = int(value)
             elif name == b"connection" and b"close" in value.lower():
                 self.keep = False

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from typing import Any, Final
 
 NAME: Final = "openai_responses"
+AS_STRING: Final[dict[str, dict[str, Any]]] = {NAME: {"input": "string"}}
+"""Marks the turn of a request whose whole input was a string."""
 
 ENCRYPTED: Final = "openai.encrypted"
 ITEM: Final = "openai.item"

@@ -9,7 +9,7 @@ from thinkwire.dialects.base import Encoded
 from thinkwire.dialects.common import as_extras, foreign_fields, own
 from thinkwire.dialects.openai_responses.checks import check_item
 from thinkwire.dialects.openai_responses.history import InputWriter, read_input
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.openai_responses.names import AS_STRING, NAME
 from thinkwire.dialects.openai_responses.parts import is_plain, read_parts, seal_dropped
 from thinkwire.dialects.openai_responses.tools import (
     read_choice,
@@ -49,8 +49,6 @@ _SIMPLE: tuple[tuple[str, str, Callable[[JsonObject, str, Path], Any]], ...] = (
 _MADE = ("model", "input", "instructions", "tools", "tool_choice", "text")
 _FIELDS = frozenset((*_MADE, *(native for native, _, _ in _SIMPLE)))
 _UNSAID = ("top_k", "seed", "presence_penalty", "frequency_penalty")
-_STRING: JsonObject = {"input": "string"}
-"""Marks the turn of a request whose whole input was a string."""
 
 
 def decode_request(body: JsonObject) -> Request:
@@ -79,7 +77,7 @@ def _read_turns(value: Any) -> tuple[Turn, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
-        return (Turn("user", (Text(value),), extras={NAME: _STRING}),)
+        return (Turn("user", (Text(value),), extras=AS_STRING),)
     if isinstance(value, list):
         return read_input(value, ("input",))
     raise bad(("input",), "a string or an array", value)
@@ -161,7 +159,7 @@ def encode_request(request: Request) -> Encoded:
 
 
 def _is_string(turns: tuple[Turn, ...]) -> bool:
-    return len(turns) == 1 and own(turns[0].extras, NAME) == _STRING and is_plain(turns[0].blocks)
+    return len(turns) == 1 and own(turns[0].extras, NAME) == AS_STRING[NAME] and is_plain(turns[0].blocks)
 
 
 def _string_input(turns: tuple[Turn, ...]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from thinkwire.dialects.common import own
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.openai_responses.names import AS_STRING, NAME
 from thinkwire.dialects.openai_responses.parts import read_parts
 from thinkwire.gateway.ingress.response_tools import Offer
 from thinkwire.jsonvalue import JsonObject, dump_text
@@ -31,7 +31,8 @@ class History:
     def turn(self, turn: Turn) -> Turn | None:
         """The turn in words that everybody knows; None when nothing of it is left."""
         if _CHANGING.isdisjoint(map(type, turn.blocks)):
-            return turn
+            bare = turn.extras == AS_STRING and not self._same_wire
+            return msgspec.structs.replace(turn, extras={}) if bare else turn
         blocks = tuple(block for given in turn.blocks for block in self._blocks(given))
         if blocks == turn.blocks:
             return turn
