@@ -39,7 +39,7 @@ QUICK = ("j64", "s32", "p1", "p256")
 QUICK_ROUTES = ("messages→chat", "chat→messages", "messages→messages")
 STREAMS = (1, 8, 64, 256, 1000, 2000)
 BEGINNINGS = 2
-"""How often paced streams begin besides, in each round."""
+"""How often paced streams begin besides, in each round, for the time to their first event."""
 TALK = 100
 """Turns of a talk that is asked on by several workers."""
 _ROUTE = "messages→chat"
@@ -125,7 +125,8 @@ class Run:
                             up,
                             seconds=self.seconds,
                             provider=provider,
-                            beginnings=0 if self.quick else BEGINNINGS,
+                            beginnings=BEGINNINGS if scenario.crowds or not self.quick else 0,
+                            crowds=scenario.crowds and not self.quick,
                         )
                         self.note(f"{gateway.name}|{route}|{scenario.name}", seen)
         except (TimeoutError, RuntimeError, subprocess.SubprocessError) as error:

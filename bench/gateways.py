@@ -132,6 +132,8 @@ def _litellm(folder: Path, port: int, upstream: int) -> Start:
         "chat": f"{{model: hosted_vllm/bench-model, api_base: {base}/v1, api_key: bench}}",
         "messages": f"{{model: anthropic/claude-sonnet-4-5, api_base: {base}, api_key: bench}}",
         "gemini": f"{{model: gemini/gemini-2.5-flash, api_base: {base}/v1beta, api_key: bench}}",
+        # It would ask vLLM for a response of its own.
+        "spoken": f"{{model: deepseek/deepseek-chat, api_base: {base}/v1, api_key: bench}}",
     }
     listed = "".join(
         f"  - model_name: {name}\n    litellm_params: {params}\n" for name, params in models.items()
@@ -299,7 +301,7 @@ GATEWAYS = (
             "messages→chat": Way("chat"),
             "chat→messages": Way("messages"),
             "chat→chat": Way("chat"),
-            "responses→chat": Way("chat"),
+            "responses→chat": Way("spoken"),
             "messages→gemini": Way("gemini"),
         },
     ),

@@ -22,6 +22,11 @@ EVENTS = 500
 PACE = 0.02
 BEGINNING = 25
 """Events of streams of which only the first counts: they last until all of them have begun."""
+PARTS = 3
+"""Loads in a row that one measurement is made of: which core the kernel gives to whom decides how many events
+arrive together, and it decides anew for each load."""
+CROWD = 256
+"""So many streams want more computing than one core has when they begin together."""
 
 
 class Scenario(NamedTuple):
@@ -38,6 +43,16 @@ class Scenario(NamedTuple):
     @property
     def streams(self) -> bool:
         return self.kind != "json"
+
+    @property
+    def crowds(self) -> bool:
+        return self.kind == "paced" and self.connections == CROWD
+
+    @property
+    def waits(self) -> bool:
+        """Whether waiting is looked at: then clients and provider stand aside, where half a machine is
+        enough for them."""
+        return self.kind == "paced" and self.connections <= CROWD
 
 
 SCENARIOS = tuple(
@@ -103,9 +118,9 @@ def ask_load(order: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def shape(provider: int, **how: float) -> None:
-    """Tells the upstream how streams shall come."""
-    query = "&".join(f"{name}={value}" for name, value in how.items())
+def shape(provider: int, *, aside: bool = False, **how: float) -> None:
+    """Tells the upstream how streams shall come, and whether it leaves half of the cores to the gateway."""
+    query = "&".join(f"{name}={value}" for name, value in {**how, "aside": int(aside)}.items())
     ask_load({"port": provider, "path": f"/control?{query}", "body": "", "connections": 1, "total": 1})
 
 
@@ -130,39 +145,49 @@ def measure(
     seconds: float,
     provider: int,
     beginnings: int = 0,
+    crowds: bool = False,
 ) -> dict[str, Any]:
     """CPU µs per request or event, latency, time to first event; without a gateway, of the upstream alone.
 
-    Paced streams all begin at once, once: `beginnings` times more for the time to the first event, which
-    differs much from one to the next.
+    Where waiting is looked at, clients and provider stand aside: they leave half of the cores to the gateway,
+    as if they were elsewhere. Paced streams all begin at once, once: `beginnings` times more for the time to
+    the first event, which differs from one to the next, and with `crowds` as often where everybody takes any
+    core (`first_crowded`).
     """
     paced = scenario.kind == "paced"
     events = max(50, int(seconds / PACE)) if paced else EVENTS
-    shape(provider, events=BEGINNING if paced else events, pace=PACE if paced else 0)
+    order = {**order, "aside": scenario.waits}
+    shape(provider, events=BEGINNING if paced else events, pace=PACE if paced else 0, aside=scenario.waits)
     if up is not None:
         # Warms connections and code; its CPU is not counted.
         ask_load({**order, "total": max(scenario.connections, 10), "seconds": 1})
-    firsts = []
+    firsts, crowded = [], []
     if paced:
         order = {**order, "total": scenario.connections}
         firsts = [ask_load(order)["first"] for _ in range(beginnings)]
-        shape(provider, events=events, pace=PACE)
+        if crowds:
+            shape(provider, events=BEGINNING, pace=PACE)
+            crowded = [ask_load({**order, "aside": False})["first"] for _ in range(beginnings)]
+        shape(provider, events=events, pace=PACE, aside=scenario.waits)
     else:
-        order = {**order, "seconds": seconds}
+        order = {**order, "seconds": seconds / PARTS}
     with ExitStack() as stack:
         peak = stack.enter_context(_memory(up.pid)) if up is not None else [0.0]
         before = used(up.pid).cpu if up is not None else 0.0
-        told = ask_load({**order, "patience": 60 + seconds})
+        parts = [ask_load({**order, "patience": 60 + seconds}) for _ in range(1 if paced else PARTS)]
         cpu = (used(up.pid).cpu if up is not None else 0.0) - before
-    units = told["finished"] * (events if scenario.streams else 1)
-    if told["failure"] or not units:
-        return {"failure": told["failure"] or "nothing was answered"}
+    units = sum(part["finished"] for part in parts) * (events if scenario.streams else 1)
+    failure = next((part["failure"] for part in parts if part["failure"]), None)
+    if failure or not units:
+        return {"failure": failure or "nothing was answered"}
+    firsts += [part["first"] for part in parts]
     return {
         "cpu_us": cpu / units * 1e6,
         "units": units,
-        "per_second": units / told["seconds"],
-        "took": told["took"],
-        "first": medians([*filter(None, firsts), told["first"]]) if told["first"] else None,
+        "per_second": units / sum(part["seconds"] for part in parts),
+        "took": medians([part["took"] for part in parts]),
+        "first": medians(list(filter(None, firsts))) if any(firsts) else None,
+        "first_crowded": medians(list(filter(None, crowded))) if any(crowded) else None,
         "memory": peak[0],
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench import plots
 from bench.gateways import GATEWAYS, ROUTES
-from bench.measure import SCENARIOS
+from bench.measure import CROWD, SCENARIOS
 from bench.targets import Figures, checked
 
 LABELS = {"direct": "the upstream itself", **{gateway.name: gateway.label for gateway in GATEWAYS}}
@@ -31,7 +31,9 @@ machine at this hour; trust the ratios, which are within one run.
 {machine}
 
 j*N* is JSON requests over *N* connections (µs per request); s*N* bursts of 500 events over *N* connections,
-each event written alone, and p*N* one event every 20 ms on each of *N* streams (µs per event).
+each event written alone, and p*N* one event every 20 ms on each of *N* streams (µs per event). For p*N*,
+clients and provider keep to half of the cores, as if they were elsewhere; "crowded" is the wait when they
+take any core, the gateway's too.
 """
 _PRELIMINARY = """
 **Preliminary: a quick run.** Short measurements on a busy machine; differences below a third mean nothing.
@@ -99,9 +101,11 @@ def _route(told: dict[str, Any], route: str) -> str:
         cells = [_cpu_words(told, name, route, scenario) for scenario in shown]
         lines.append(f"| {LABELS[name]} | {' | '.join(cells)} |")
     lines += ["", "Milliseconds, p50 / p99: JSON requests until the end, streams until the first event.", ""]
-    lines += [f"| | {' | '.join(shown)} |", "|---|" + "---|" * len(shown)]
+    waits = [(one, one, "took" if one.startswith("j") else "first") for one in shown]
+    waits += [(f"{one}, crowded", one, "first_crowded") for one in shown if one == f"p{CROWD}"]
+    lines += [f"| | {' | '.join(title for title, _, _ in waits)} |", "|---|" + "---|" * len(waits)]
     for name in names:
-        cells = [_latency_words(_cell(told, name, route, scenario), scenario) for scenario in shown]
+        cells = [_wait_words(_cell(told, name, route, scenario), which) for _, scenario, which in waits]
         lines.append(f"| {LABELS[name]} | {' | '.join(cells)} |")
     return head + "\n" + "\n".join(lines)
 
@@ -118,8 +122,8 @@ def _cpu_words(told: dict[str, Any], name: str, route: str, scenario: str) -> st
     return f"{words} ({cell['cpu_us'] / ours['cpu_us']:.2g}x)"
 
 
-def _latency_words(cell: dict[str, Any] | None, scenario: str) -> str:
-    spread = None if cell is None else cell.get("took" if scenario.startswith("j") else "first")
+def _wait_words(cell: dict[str, Any] | None, which: str) -> str:
+    spread = None if cell is None else cell.get(which)
     return "" if spread is None else f"{spread['p50']:.3g} / {spread['p99']:.3g}"
 
 

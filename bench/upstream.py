@@ -1,7 +1,8 @@
 """A provider that answers at once: prepared bytes over bare sockets, so that it is not what is measured.
 
 `python -m bench.upstream PORT`. `GET /control?events=500&pace=0.02&group=1` sets how streams come: `events`
-pieces; `pace` seconds between them, or none, and then `group` of them in each write.
+pieces; `pace` seconds between them, or none, and then `group` of them in each write. With `aside=1` it keeps
+to the upper half of the cores from then on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 from urllib.parse import parse_qsl, urlsplit
 
+from bench.machine import stand_aside
 from bench.wire import Answer, answer_for
 
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
@@ -25,7 +27,7 @@ class Style:
     """How streams come, and what was served so far."""
 
     def __init__(self) -> None:
-        self.shape: dict[str, float] = {"events": 500, "pace": 0, "group": 1}
+        self.shape: dict[str, float] = {"events": 500, "pace": 0, "group": 1, "aside": 0}
         self.requests = self.streams = 0
         self._made: dict[tuple[int, int, int], list[bytes]] = {}
 
@@ -97,6 +99,7 @@ class Connection(asyncio.Protocol):
     def _control(self, said: dict[str, str]) -> None:
         style = self._style
         style.shape |= {name: float(value) for name, value in said.items() if name in style.shape}
+        stand_aside(bool(style.shape["aside"]))
         told = json.dumps({"requests": style.requests, "streams": style.streams, **style.shape}).encode()
         self._transport.write(_HEAD % (len(told), told))
 
