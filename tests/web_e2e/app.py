@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
 
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 """What a browser prints for every refused request; what is shown about it is looked at by itself."""
@@ -46,10 +46,15 @@ class App:
     def reload(self) -> None:
         self.page.reload()
 
+    @property
+    def model(self) -> Locator:
+        return self.page.get_by_role("button", name=re.compile("^Model:"))
+
     def choose_model(self, words: str) -> None:
-        self.page.get_by_role("button", name=re.compile("^Model:")).click()
+        self.model.click()
         self.page.get_by_role("combobox", name="Search models").fill(words)
         self.page.get_by_role("option", name=re.compile(rf"^{re.escape(words)}\b")).first.click()
+        expect(self.model).to_have_accessible_name(re.compile(re.escape(words)))
 
     def say(self, text: str) -> None:
         self.page.get_by_role("textbox", name="Message").fill(text)

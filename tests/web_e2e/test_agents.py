@@ -66,7 +66,7 @@ def test_an_agent_is_made_changed_deleted_and_brought_back(app: App) -> None:
 def test_models_are_found_by_keyboard(app: App) -> None:
     app.open()
     page = app.page
-    picker = page.get_by_role("button", name=re.compile("^Model:"))
+    picker = app.model
     picker.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("combobox", name="Search models")).to_be_focused()

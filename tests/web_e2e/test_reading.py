@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.web_e2e.app import App, watched
+from tests.web_e2e.app import DRAWN, App, watched
 from tests.web_e2e.conftest import Server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.needs("chromium")]
@@ -111,7 +111,7 @@ def test_models_are_chosen_in_a_small_window(browser: Browser, server: Server, s
     page, complaints = watched(context)
     app = App(page, server.url)
     app.open()
-    page.get_by_role("button", name=re.compile("^Model:")).click()
+    app.model.click()
     page.get_by_role("combobox", name="Search models").fill("claude")
     models = page.get_by_role("listbox", name="Models").get_by_role("option")
     expect(models.first).to_contain_text("claude")
@@ -202,6 +202,26 @@ def test_a_model_that_cannot_but_think_has_no_switch(app: App) -> None:
     expect(box).to_have_count(0)
     expect(page.get_by_role("spinbutton", name="Thinking budget (tokens)")).to_have_value("10000")
     expect(plan).to_contain_text("10,000")
+
+
+def test_what_was_pressed_is_taken_though_the_list_changes_before_the_release(app: App) -> None:
+    app.open()
+    page = app.page
+    app.model.click()
+    found: list[Route] = []
+    asked = re.compile(r"/api/models\?q=gpt")
+    page.route(asked, lambda route: found.append(route))
+    page.get_by_role("combobox", name="Search models").fill("gpt")
+    while not found:
+        page.wait_for_timeout(10)
+    page.get_by_role("option", name=re.compile("^claude-opus-5 ")).hover()
+    page.mouse.down()
+    with page.expect_response(asked):
+        found[0].continue_()
+    page.evaluate(DRAWN)
+    page.mouse.up()
+    expect(app.model).to_have_accessible_name("Model: anthropic/claude-opus-5")
+    expect(page.get_by_role("combobox", name="Search models")).to_have_count(0)
 
 
 def test_a_refused_key_is_named_and_no_other_way_is_tried(app: App) -> None:

@@ -35,7 +35,7 @@ def test_what_opens_over_a_conversation(app: App) -> None:
     app.done()
     app.thoughts.click()
     check(page, "code and an open thought")
-    page.get_by_role("button", name=re.compile("^Model:")).click()
+    app.model.click()
     expect(page.get_by_role("listbox", name="Models").get_by_role("option").first).to_be_visible()
     check(page, "models")
     page.keyboard.press("Escape")

@@ -140,6 +140,8 @@ function Choices(props: { value: string | null; onTake: (model: Model) => void; 
             aria-selected={model.name === props.value}
             className={`rounded-lg px-3 py-2 ${index === active ? "bg-panel" : ""}`}
             onMouseMove={() => setAt(index)}
+            // Between press and release the list may have changed: what was pressed is meant.
+            onMouseDown={(event) => event.button === 0 && props.onTake(model)}
             onClick={() => props.onTake(model)}
           >
             <ModelLine model={model} chosen={model.name === props.value} />
