@@ -45,6 +45,10 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     aliases: tuple[str, ...] = ()
     quirks: Quirks = USUAL
     """How its chat dialect differs."""
+    checks_items: bool = False
+    """Whether its Responses API refuses an item with an id that it cannot have given."""
+    pads_seals: bool = False
+    """Whether the thinking that it encrypts is base64 in whole fours."""
     prices: str | None = None
     """Its name in the price data, where that is another."""
     source: str

@@ -16,7 +16,7 @@ from thinkwire.notes import Note
 from thinkwire.replay import checks, mending, seal_checks
 from thinkwire.replay.beginning import beginning_with_user
 from thinkwire.replay.findings import Case, Finding
-from thinkwire.replay.items import without_bad_item_ids
+from thinkwire.replay.items import checks_items, without_bad_item_ids
 from thinkwire.replay.pairing import gathered, merged, paired, without_broken, without_empty
 from thinkwire.replay.planner import Destination, plan_replay
 from thinkwire.replay.policy import ReplaySettings, exchange_start, has_results, thinks, without_thinking
@@ -116,7 +116,7 @@ def _sound(case: Case, turns: tuple[Turn, ...], notes: list[Note]) -> tuple[Turn
     turns = mending.with_arguments(turns, notes)
     turns = mending.without_altered_seals(case, turns, notes)
     if case.dialect == "openai-responses":
-        turns = without_bad_item_ids(turns, notes, strict=case.destination.provider == "openai")
+        turns = without_bad_item_ids(turns, notes, strict=checks_items(case.destination.provider))
     turns = mending.without_torn_items(turns, notes)
     return without_empty(without_broken(turns, notes), notes)
 

@@ -149,10 +149,11 @@ class Case(msgspec.Struct, frozen=True):
     @property
     def wants_no_thinking(self) -> bool:
         """Whether messages of this provider have no place for thinking."""
-        facts = self.destination.facts
+        facts, provider = self.destination.facts, self.provider
         if self.dialect != "openai-chat" or facts is None:
             return False
-        return facts.replay == "never" or not facts.can_think or self.destination.provider == "openai"
+        omits = provider is not None and provider.quirks.reasoning_field == "omit"
+        return facts.replay == "never" or not facts.can_think or omits
 
 
 def _fills(provider: Provider) -> bool:

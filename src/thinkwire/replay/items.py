@@ -9,11 +9,18 @@ import msgspec
 from thinkwire.dialects.common import own
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
+from thinkwire.providers import find_provider
 
 RESPONSES = "openai_responses"
 _PREFIXES: dict[type[Block], str] = {Thinking: "rs", Text: "msg", ToolCall: "fc"}
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 _LONGEST_ID = 64
+
+
+def checks_items(provider: str) -> bool:
+    """Whether this service looks at the ids of items."""
+    found = find_provider(provider)
+    return found is not None and found.checks_items
 
 
 def item_id(block: Block) -> str | None:

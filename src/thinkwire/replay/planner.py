@@ -12,7 +12,7 @@ from thinkwire.catalog import Facts
 from thinkwire.messages import Block, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
 from thinkwire.replay.beginning import beginning_with_user, begins_refusably
-from thinkwire.replay.items import without_bad_item_ids
+from thinkwire.replay.items import checks_items, without_bad_item_ids
 from thinkwire.replay.origin import readable, same_service
 from thinkwire.replay.pairing import (
     blocks_of,
@@ -213,7 +213,7 @@ def _with_own_ids(
     before: tuple[Turn, ...], after: tuple[Turn, ...], to: Destination, notes: list[Note]
 ) -> tuple[Turn, ...]:
     """Items with no ids but those that the vendor can have given, and that it takes in this company."""
-    if to.provider == "openai":
+    if checks_items(to.provider):
         after = without_bad_item_ids(after, notes, strict=True)
     return tuple(map(_with_paired_ids, map(_without_orphaned_ids, before, after)))
 

@@ -9,8 +9,9 @@ from thinkwire.dialects.common import own
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Seal, Text, Thinking, ToolCall, Turn
+from thinkwire.providers import find_provider
 from thinkwire.replay.findings import Case, Finding, Severity
-from thinkwire.replay.items import RESPONSES, bad_item_ids, item_id
+from thinkwire.replay.items import RESPONSES, bad_item_ids, checks_items, item_id
 from thinkwire.replay.origin import READERS, readable, same_service
 from thinkwire.replay.policy import exchange_start, has_results, thinks
 
@@ -27,8 +28,10 @@ def is_altered(case: Case, turn: Turn, seal: Seal) -> bool:
         return not _is_list(data)
     if seal.scheme not in (*_PADDED, "openai.encrypted"):
         return False
-    maker = turn.origin.provider if turn.origin else case.destination.provider
-    whole = seal.scheme in _PADDED or maker == "openai" or data.startswith(_FERNET)
+    name = turn.origin.provider if turn.origin else case.destination.provider
+    maker = find_provider(name) if name else None
+    pads = maker is not None and maker.pads_seals
+    whole = seal.scheme in _PADDED or pads or data.startswith(_FERNET)
     return _BASE64.fullmatch(data) is None or (whole and len(data) % 4 != 0)
 
 
@@ -176,7 +179,7 @@ def items(case: Case) -> Iterator[Finding]:
     """On Responses, reasoning and what it led to come together, each with its id."""
     if case.dialect != "openai-responses":
         return
-    bad = bad_item_ids(case.turns, strict=case.destination.provider == "openai")
+    bad = bad_item_ids(case.turns, strict=checks_items(case.destination.provider))
     for (index, place), repeated in bad.items():
         message = "the id of an item is another's too" if repeated else "the id of an item is not of its kind"
         yield Finding("item.bad_id", "refused", index, place, message, "it goes without, or not at all")
