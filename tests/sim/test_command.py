@@ -14,7 +14,12 @@ from click.testing import CliRunner
 
 from thinkwire.cli.sim import sim
 
-COMMAND = "import sys; from thinkwire.cli.sim import sim; sim(sys.argv[1:])"
+COMMAND = """
+import signal, sys
+from thinkwire.cli.sim import sim
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell starts what shall run behind it
+sim(sys.argv[1:])
+"""
 
 
 @pytest.fixture
@@ -36,16 +41,14 @@ def address(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("running", [["--seed", "3"]], indirect=True)
-def test_it_serves_and_closes_cleanly(running: subprocess.Popen[str]) -> None:
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_and_closes_cleanly(running: subprocess.Popen[str], told: signal.Signals) -> None:
     url = address(running)
     body = {"model": "qwen3", "messages": [{"role": "user", "content": "[[say:Hi]]"}]}
     got = httpx2.post(f"{url}/ollama/v1/chat/completions", json=body).json()
     assert got["choices"][0]["message"]["content"] == "Hi"
-    running.send_signal(signal.SIGINT)
-    assert running.stdout is not None
-    assert running.stderr is not None
-    said, errors = running.stdout.read(), running.stderr.read()
-    running.wait(15)
+    running.send_signal(told)
+    said, errors = running.communicate(timeout=15)
     assert "Everything here is simulated" in said
     assert f"{url}/anthropic" in said
     assert "closed" in said

@@ -31,8 +31,7 @@ Providers: {providers}
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other thoughts.")
 def sim(port: int, spec: str | None, seed: int) -> None:
     """Serve strict simulated providers until Ctrl-C."""
-    import asyncio
-
+    from thinkwire.cli.running import run
     from thinkwire.errors import ConfigError
     from thinkwire.sim.app import Simulator
     from thinkwire.sim.chaos import Chaos
@@ -42,8 +41,7 @@ def sim(port: int, spec: str | None, seed: int) -> None:
     except ConfigError as error:
         raise click.UsageError(str(error)) from None
     try:
-        asyncio.run(_serve(Simulator(seed=seed, chaos=chaos), port))
-    except KeyboardInterrupt:
+        run(_serve(Simulator(seed=seed, chaos=chaos), port))
         click.echo("\nThe simulators are closed.")
     except OSError as error:
         raise click.ClickException(f"port {port}: {error.strerror or error}") from None
@@ -51,7 +49,7 @@ def sim(port: int, spec: str | None, seed: int) -> None:
         raise click.ClickException(f"{error.name} is missing: pip install {error.name}") from None
 
 
-async def _serve(app: object, port: int) -> None:
+async def _serve(app: object, port: int) -> int:
     import asyncio
 
     from thinkwire.catalog import default_catalog
@@ -67,3 +65,4 @@ async def _serve(app: object, port: int) -> None:
             click.echo(f"Chaos: {app.chaos}")
         click.echo(_TRY.format(url=url, claude=claude, providers=" ".join(default_providers())))
         await asyncio.Event().wait()
+    return 0
