@@ -22,7 +22,7 @@ EVENTS = 500
 PACE = 0.02
 BEGINNING = 25
 """Events of streams of which only the first counts: they last until all of them have begun."""
-PARTS = 3
+PARTS = {"json": 3, "burst": 6, "paced": 1}
 """Loads in a row that one measurement is made of: which core the kernel gives to whom decides how many events
 arrive together, and it decides anew for each load."""
 CROWD = 256
@@ -170,11 +170,11 @@ def measure(
             crowded = [ask_load({**order, "aside": False})["first"] for _ in range(beginnings)]
         shape(provider, events=events, pace=PACE, aside=scenario.waits)
     else:
-        order = {**order, "seconds": seconds / PARTS}
+        order = {**order, "seconds": seconds / PARTS[scenario.kind]}
     with ExitStack() as stack:
         peak = stack.enter_context(_memory(up.pid)) if up is not None else [0.0]
         before = used(up.pid).cpu if up is not None else 0.0
-        parts = [ask_load({**order, "patience": 60 + seconds}) for _ in range(1 if paced else PARTS)]
+        parts = [ask_load({**order, "patience": 60 + seconds}) for _ in range(PARTS[scenario.kind])]
         cpu = (used(up.pid).cpu if up is not None else 0.0) - before
     units = sum(part["finished"] for part in parts) * (events if scenario.streams else 1)
     failure = next((part["failure"] for part in parts if part["failure"]), None)
