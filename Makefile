@@ -12,7 +12,7 @@ JS := tests/js/node_modules/.package-lock.json
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients test-screens
+.PHONY: help setup run test check lint format types layers lock system-deps clean web web-dev web-test bench bench-guard test-clients test-full test-screens
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,8 +33,11 @@ web-test: web ## types and unit tests of the pages
 	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) run types && PATH="$(CURDIR)/$(BIN):$$PATH" $(NPM) test
 
 test: setup web web-test ## run the tests, offline: in parallel, and then those that drive a screen
-	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable $(SCREENS:%=--ignore=%) $(ARGS)
-	$(BIN)/pytest $(SCREENS) $(ARGS) || [ $$? -eq 5 ]
+	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable -m "not full" $(SCREENS:%=--ignore=%) $(ARGS)
+	$(BIN)/pytest $(SCREENS) -m "not full" $(ARGS) || [ $$? -eq 5 ]
+
+test-full: setup web ## run what make test leaves out: fuzzing and full matrices
+	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable -m full $(ARGS)
 
 test-screens: setup web ## drive the web app in Chromium and the terminal in tmux, one after the other
 	$(BIN)/pytest $(SCREENS) $(ARGS)
