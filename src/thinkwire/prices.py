@@ -58,6 +58,13 @@ def cost_of(usage: Usage | None, price: Price) -> float | None:
     return spent / 1_000_000
 
 
+def with_cache_prices(price: Price) -> Price:
+    """The price with the input price in place of unknown cache prices, for estimates."""
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    return msgspec.structs.replace(price, cache_read=read, cache_write=write)
+
+
 def context_of(facts: Facts) -> int | None:
     """The context window: the maintained data's where it has one, else ours."""
     model = _model(facts.provider, facts.id)

@@ -11,6 +11,7 @@ from thinkwire.events import Answer, Event
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.notes import Note
 from thinkwire.request import Request
+from thinkwire.usage import Usage
 
 
 class Encoded(NamedTuple):
@@ -30,6 +31,10 @@ class StreamDecoder(Protocol):
 
     def repeats(self) -> Repeat | None:
         """The event that the next piece may be made of; whoever reads its texts need not feed that piece."""
+        ...
+
+    def usage_so_far(self) -> Usage | None:
+        """The usage that the stream has reported up to now, if any; its output may still grow."""
         ...
 
     def close(self) -> list[Event]:

@@ -7,6 +7,7 @@ from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_fa
 from thinkwire.events import BlockEnded, BlockGrew, BlockSealed, BlockStarted, Event, Failed, Finished, Noted
 from thinkwire.messages import Block, Extras, Seal
 from thinkwire.notes import Note, NoteCode
+from thinkwire.usage import Usage
 from thinkwire.wire.reader import FrameReader, reader_for
 from thinkwire.wire.sse import DONE, SSEParser, is_done
 
@@ -78,6 +79,9 @@ class FrameDecoder:
         """What the next piece is likely made of; None when nobody knows, or while a frame is incomplete."""
         repeat = self._repeat if self._steadily is None else self._learn(*self._steadily)
         return repeat if repeat is not None and self._reader is not None and self._reader.between else None
+
+    def usage_so_far(self) -> Usage | None:
+        return None
 
     def _on_frame(self, name: str | None, data: bytes) -> None:
         """One frame of the wire."""

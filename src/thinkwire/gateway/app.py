@@ -63,7 +63,7 @@ class Gateway:
             await call.fail(Failure("overloaded", f"the gateway broke; see {call.id} in its log", status=500))
         finally:
             way.on_left = None
-            call.breaks_off = None
+            call.breaks_off = call.so_far = None
             if entrance.is_told:
                 self._tell(call)
 

@@ -11,13 +11,14 @@ from thinkwire.asking import Prepared
 from thinkwire.errors import Failure
 from thinkwire.gateway.answers import error_answer, in_our_words
 from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.cost import cost_of
+from thinkwire.gateway.cost import bound_of, cost_of
 from thinkwire.gateway.entrance import Entrance
 from thinkwire.gateway.headers import HeaderPairs, Scope, header_value, told_headers
 from thinkwire.gateway.ids import draw
-from thinkwire.gateway.keys import LOCAL, Tenant
+from thinkwire.gateway.keys import UNKNOWN, Tenant
 from thinkwire.gateway.outlet import Outlet
 from thinkwire.gateway.record import Record, kind_of
+from thinkwire.messages import Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.plan import Plan, Setting
@@ -36,7 +37,7 @@ class Call:
         self.outlet = outlet
         self.dialect = entrance.dialect
         self.operation: str = place.operation
-        self.tenant: Tenant = LOCAL
+        self.tenant: Tenant = UNKNOWN
         self.asked = ""
         self.streamed = False
         self.passed_through = False
@@ -53,6 +54,10 @@ class Call:
         self.restored = 0
         self.breaks_off: Callable[[Failure], bytes] | None = None
         """The last words of a stream that has begun, in the client's dialect."""
+        self.so_far: Callable[[], tuple[Turn, Usage | None]] | None = None
+        """What was received of the answer, and the usage reported up to now."""
+        self.estimated_cost: float | None = None
+        """US dollars, where the usage was not reported and a limit needs a number."""
         self._time = time.time()
         self._began = time.perf_counter()
         self._first: float | None = None
@@ -88,14 +93,21 @@ class Call:
             await self.outlet.end(self.breaks_off(failure) if self.breaks_off else b"")
 
     @property
-    def cost(self) -> float | None:
-        return cost_of(self.usage, self.provider, self.model)
+    def seconds(self) -> float:
+        """How long the request has been served."""
+        return time.perf_counter() - self._began
 
     def record(self) -> Record:
         # Both are made from values in the order of their fields: names cost more.
         began, first, notes = self._began, self._first, self.notes
+        cost, estimated = cost_of(self.usage, self.provider, self.model), False
+        if cost is None:
+            cost = self.estimated_cost
+            if cost is None and self.usage is not None:
+                cost = bound_of(self.usage, self.provider, self.model)
+            estimated = cost is not None
         kind = kind_of(
-            self.tenant.id,
+            self.tenant.id or None,
             self.dialect,
             self.operation,
             self.asked,
@@ -110,6 +122,7 @@ class Call:
             self.effective,
             self.finish,
             tuple(dict.fromkeys([note.code for note in notes])) if notes else (),
+            estimated,
         )
         return Record(
             self.id,
@@ -118,7 +131,7 @@ class Call:
             (time.perf_counter() - began) * 1000,
             None if first is None else (first - began) * 1000,
             self.usage,
-            cost_of(self.usage, self.provider, self.model),
+            cost,
             self.restored,
             self.response_id,
             self.entrance.trace,

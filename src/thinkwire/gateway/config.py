@@ -114,6 +114,8 @@ class LimitSettings(_WithUrl, frozen=True):
 
     unpriced: Literal["refuse", "allow"] = "refuse"
     """Models without a known price, for keys with a daily spend."""
+    reserve_output_tokens: Count = 32_000
+    """Output reserved for a request that names no maximum, for keys with a daily spend."""
 
 
 class Logging(_Section, frozen=True):

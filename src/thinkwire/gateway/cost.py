@@ -21,6 +21,13 @@ def cost_of(
     return prices.cost_of(usage, _price(provider, model, _today() if day is None else _number(day)))
 
 
+def bound_of(usage: Usage | None, provider: str | None, model: str | None) -> float | None:
+    """Estimate a cost where a cache price is unknown: cached tokens cost what other input does."""
+    if usage is None or provider is None or model is None:
+        return None
+    return prices.cost_of(usage, prices.with_cache_prices(_price(provider, model, _today())))
+
+
 def has_price(provider: str | None, model: str | None) -> bool:
     """Whether an answer of this model can be priced at all."""
     if provider is None or model is None:

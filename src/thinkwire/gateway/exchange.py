@@ -23,6 +23,7 @@ from thinkwire.gateway.logs import log_content
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.passthrough import find_passing
 from thinkwire.gateway.question import like_before
+from thinkwire.gateway.spending import charge, hold
 from thinkwire.gateway.translate import ECHOED, Telling, Understood, asking_for, understand
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Origin
@@ -42,16 +43,18 @@ async def generate(parts: Parts, call: Call, raw: bytes) -> None:
         await exchange.explain(routed, meant)
         return
     limits, tenant = parts.limits, call.tenant
-    try:
-        with limits:
-            if tenant.rate_per_minute is not None or tenant.spend_per_day is not None:
-                to = meant.located
-                priced = tenant.spend_per_day is None or has_price(to.provider.name, to.model)
-                await limits.check(tenant, priced=priced)
+    with limits:
+        if tenant.rate_per_minute is not None:
+            await limits.check_rate(tenant)
+        if tenant.spend_per_day is None:
             await exchange.serve(raw, routed, meant)
-    finally:
-        if tenant.spend_per_day is not None:
-            await limits.spend(tenant, call.cost)
+            return
+        held = await hold(limits, call, meant.located, body)
+        try:
+            await exchange.serve(raw, routed, meant)
+        finally:
+            if held is not None:
+                limits.settle(held.reservation, charge(call, held.estimate))
 
 
 class Exchange:
@@ -115,6 +118,9 @@ class Exchange:
         """Asks a fallback."""
         try:
             meant = self._parts.directory.find(name)
+            if self._call.tenant.spend_per_day is not None:
+                to = meant.located
+                self._parts.limits.check_price(self._call.tenant, has_price(to.provider.name, to.model))
         except ThinkwireError as error:
             return failure_of(error)
         return await self._translated(meant)
@@ -164,7 +170,7 @@ class Exchange:
             call.notes = [*self._routing, *meant.notes, *understood.notes]
         telling = self._telling(meant, understood)
         self._live = live = Live(call, telling, self._stream_headers, self._keep)
-        call.breaks_off = telling.break_off
+        call.breaks_off, call.so_far = telling.break_off, telling.so_far
         try:
             await parts.client.tell(asking, live, watch=call.prepared)
         finally:

@@ -56,6 +56,8 @@ class Tenant(msgspec.Struct, frozen=True):
 
 LOCAL = Tenant(id="local", name="local")
 """Everybody on this machine, where no keys were made."""
+UNKNOWN = Tenant(id="", name="")
+"""The sender of a request whose key was not accepted, or not asked for."""
 
 
 class AccessKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import datetime
+import asyncio
 import logging
-import sqlite3
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from thinkwire.errors import ConfigError
-from thinkwire.folders import state_folder
 from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.counters import (
+    Counter,
+    OwnCounter,
+    RedisCounter,
+    Reservation,
+    day_of,
+)
 from thinkwire.gateway.guard import Refusal
+from thinkwire.gateway.ids import draw
 from thinkwire.gateway.keys import Tenant
-from thinkwire.gateway.sqlite import open_shared
+
+__all__ = ["Counter", "Limits", "OwnCounter", "RedisCounter", "open_counter"]
+
+_SOON = 5.0
+"""Seconds to wait where running requests hold back what is left of a day's money."""
+_CLOSING = 10.0
+"""Seconds in which everything that was spent must be counted when the gateway ends."""
 
 _log = logging.getLogger("thinkwire.gateway")
-
-
-class Counter(Protocol):
-    """Where requests and money are counted."""
-
-    async def take(self, tenant: str, per_minute: int, now: float) -> float:
-        """Takes a request from the tenant's bucket: 0, or the seconds until there is one."""
-        ...
-
-    async def spent(self, tenant: str, day: str) -> float: ...
-
-    async def add(self, tenant: str, day: str, cost: float) -> None: ...
-
-    async def aclose(self) -> None: ...
 
 
 class Limits:
@@ -53,6 +49,8 @@ class Limits:
         self._counter = counter
         self._clock = clock
         self._on_running = on_running
+        self._settling: dict[asyncio.Task[None], str] = {}
+        """Settlements that are still being written, and whose they are."""
         self.running = 0
 
     def __enter__(self) -> None:
@@ -67,20 +65,8 @@ class Limits:
         self.running -= 1
         self._on_running(self.running)
 
-    async def check(self, tenant: Tenant, *, priced: bool = True) -> None:
-        """Refuses a tenant who has spent or asked as much as it may. `priced`: the model's price is known."""
-        await self._check_spending(tenant, priced)
-        await self._check_rate(tenant)
-
-    async def spend(self, tenant: Tenant, cost: float | None) -> None:
-        """What a request has cost, if it is known, for a tenant with a daily spend."""
-        if cost and tenant.spend_per_day is not None:
-            await self._counter.add(tenant.id, self._day(), cost)
-
-    async def aclose(self) -> None:
-        await self._counter.aclose()
-
-    async def _check_rate(self, tenant: Tenant) -> None:
+    async def check_rate(self, tenant: Tenant) -> None:
+        """Refuse a tenant that has asked as often as it may."""
         if tenant.rate_per_minute is None:
             return
         wait = await self._counter.take(tenant.id, tenant.rate_per_minute, self._clock())
@@ -88,144 +74,77 @@ class Limits:
             message = f"{tenant.name} may ask {tenant.rate_per_minute} times a minute"
             raise Refusal(429, "rate_limit", message, retry_after=round(wait, 3))
 
-    async def _check_spending(self, tenant: Tenant, priced: bool) -> None:
+    def check_price(self, tenant: Tenant, is_priced: bool) -> None:
+        """Refuse a model without a price to a tenant with a daily spend, unless `unpriced` allows it."""
+        if tenant.spend_per_day is None or is_priced or self.config.limits.unpriced == "allow":
+            return
+        message = (
+            f"{tenant.name} has a daily spend, and the price of this model is unknown "
+            '(`unpriced = "allow"` under [limits] lets it through uncounted)'
+        )
+        raise Refusal(403, "auth", message)
+
+    async def reserve(self, tenant: Tenant, usd: float) -> Reservation | None:
+        """Hold back the estimated cost of a request of a tenant with a daily spend.
+
+        A request is admitted while what was spent and what others hold back is below the limit, so the sum
+        can exceed the limit by the last reservation only. The result goes to `settle`.
+        """
         limit = tenant.spend_per_day
         if limit is None:
-            return
-        if not priced and self.config.limits.unpriced == "refuse":
-            message = (
-                f"{tenant.name} has a daily spend, and the price of this model is unknown "
-                '(`unpriced = "allow"` under [limits] lets it through uncounted)'
-            )
-            raise Refusal(403, "auth", message)
-        if await self._counter.spent(tenant.id, self._day()) >= limit:
+            return None
+        await self._settled(tenant.id)
+        now = self._clock()
+        wanted = Reservation(draw(), tenant.id, day_of(now), usd)
+        asked: asyncio.Future[Any] = asyncio.ensure_future(self._counter.reserve(wanted, limit, now))
+        try:
+            balance = await asyncio.shield(asked)
+        except BaseException:
+            # It may have been written all the same.
+            self.settle(wanted, 0.0, after=asked)
+            raise
+        if balance.is_admitted:
+            return wanted
+        if balance.spent >= limit:
             message = f"{tenant.name} has spent its {limit:g} USD of today; the next day begins at 00:00 UTC"
-            raise Refusal(429, "quota", message, retry_after=86_400 - self._clock() % 86_400)
+            raise Refusal(429, "quota", message, retry_after=86_400 - now % 86_400)
+        message = (
+            f"the running requests of {tenant.name} may use the rest of its {limit:g} USD of today; "
+            "try again when one of them has ended"
+        )
+        raise Refusal(429, "rate_limit", message, retry_after=_SOON)
 
-    def _day(self) -> str:
-        return datetime.datetime.fromtimestamp(self._clock(), datetime.UTC).date().isoformat()
-
-
-class _Bucket:
-    """Fills evenly up to a minute's worth."""
-
-    def __init__(self, tokens: float, now: float) -> None:
-        self.tokens = tokens
-        self.at = now
-
-    def take(self, per_minute: int, now: float) -> float:
-        self.tokens = min(per_minute, self.tokens + max(now - self.at, 0) * per_minute / 60)
-        self.at = now
-        if self.tokens < 1:
-            return (1 - self.tokens) * 60 / per_minute
-        self.tokens -= 1
-        return 0.0
-
-
-class OwnCounter:
-    """Requests in memory, so that each worker has its own; money in a file that all workers share."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path or state_folder() / "spending.db"
-        self._buckets: dict[str, _Bucket] = {}
-        self._db: sqlite3.Connection | None = None
-
-    async def take(self, tenant: str, per_minute: int, now: float) -> float:
-        bucket = self._buckets.setdefault(tenant, _Bucket(per_minute, now))
-        return bucket.take(per_minute, now)
-
-    async def spent(self, tenant: str, day: str) -> float:
-        try:
-            found = self._open().execute(
-                "SELECT usd FROM spending WHERE tenant = ? AND day = ?", (tenant, day)
-            )
-            row = found.fetchone()
-        except (sqlite3.Error, OSError):
-            raise _cannot_count("no file") from None
-        return float(row[0]) if row else 0.0
-
-    async def add(self, tenant: str, day: str, cost: float) -> None:
-        try:
-            self._open().execute(
-                "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET usd = usd + excluded.usd",
-                (tenant, day, cost),
-            )
-        except (sqlite3.Error, OSError) as error:
-            _log.error("the spending of %s could not be counted: %s", tenant, error)
+    def settle(
+        self, reservation: Reservation, cost: float, *, after: asyncio.Future[Any] | None = None
+    ) -> None:
+        """Replace a reservation by the cost, in the background. What cannot be written stays reserved."""
+        task = asyncio.ensure_future(self._settle(reservation, cost, after))
+        self._settling[task] = reservation.tenant
+        task.add_done_callback(lambda done: self._settling.pop(done, None))
 
     async def aclose(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
+        if self._settling:
+            await asyncio.wait(list(self._settling), timeout=_CLOSING)
+        await self._counter.aclose()
 
-    def _open(self) -> sqlite3.Connection:
-        if self._db is None:
-            self._db = open_shared(
-                self._path,
-                "PRAGMA synchronous = OFF;"
-                "CREATE TABLE IF NOT EXISTS spending (tenant TEXT, day TEXT, usd REAL,"
-                " PRIMARY KEY (tenant, day)) WITHOUT ROWID;",
+    async def _settle(self, reservation: Reservation, cost: float, after: asyncio.Future[Any] | None) -> None:
+        if after is not None:
+            await asyncio.wait([after])
+            after.exception()
+        try:
+            await self._counter.settle(reservation, cost)
+        except Refusal as error:
+            _log.error(
+                "a request of %s counts as %.6f USD instead of %.6f: %s",
+                *(reservation.tenant, reservation.usd, cost, error),
             )
-        return self._db
 
-
-_TAKE = """
-local rate, now = tonumber(ARGV[1]), tonumber(ARGV[2])
-local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
-local tokens, at = tonumber(kept[1]) or rate, tonumber(kept[2]) or now
-tokens = math.min(rate, tokens + math.max(now - at, 0) * rate / 60)
-local wait = 0
-if tokens < 1 then wait = (1 - tokens) * 60 / rate else tokens = tokens - 1 end
-redis.call('HSET', KEYS[1], 'tokens', tostring(tokens), 'at', tostring(now))
-redis.call('EXPIRE', KEYS[1], 120)
-return tostring(wait)
-"""
-
-
-class RedisCounter:
-    """Counts in a Redis that several workers and machines share. Without it nobody with a limit is let in."""
-
-    def __init__(self, url: str) -> None:
-        try:
-            from redis import asyncio as redis
-        except ImportError:
-            raise ConfigError("limits in Redis need it: pip install 'thinkwire[redis]'") from None
-        try:
-            self._redis: Any = redis.Redis.from_url(url, decode_responses=True, socket_timeout=2)
-        except ValueError:
-            raise ConfigError("url under [limits] must be redis://, rediss:// or unix://") from None
-        self._take = self._redis.register_script(_TAKE)
-
-    async def take(self, tenant: str, per_minute: int, now: float) -> float:
-        taken = self._take(keys=[f"thinkwire:rate:{tenant}"], args=[str(per_minute), f"{now:.6f}"])
-        return float(await self._asked(taken))
-
-    async def spent(self, tenant: str, day: str) -> float:
-        return float(await self._asked(self._redis.get(f"thinkwire:spend:{day}:{tenant}")) or 0)
-
-    async def add(self, tenant: str, day: str, cost: float) -> None:
-        key = f"thinkwire:spend:{day}:{tenant}"
-        try:
-            await self._asked(self._redis.incrbyfloat(key, cost))
-            await self._asked(self._redis.expire(key, 3 * 86_400))
-        except Refusal:
-            _log.error("the spending of %s could not be counted: no Redis", tenant)
-
-    async def aclose(self) -> None:
-        await self._redis.aclose()
-
-    async def _asked(self, question: Any) -> Any:
-        from redis.exceptions import RedisError
-
-        try:
-            return await question
-        except (RedisError, OSError):
-            raise _cannot_count("no Redis") from None
-
-
-def _cannot_count(reason: str) -> Refusal:
-    message = f"the gateway cannot count what this key uses at the moment ({reason}); try again"
-    return Refusal(503, "overloaded", message, retry_after=1)
+    async def _settled(self, tenant: str) -> None:
+        """Wait until what this tenant's earlier requests cost is counted."""
+        if self._settling:
+            mine = [task for task, whose in self._settling.items() if whose == tenant]
+            if mine:
+                await asyncio.wait(mine)
 
 
 def open_counter(config: GatewayConfig) -> Counter:

@@ -133,7 +133,7 @@ class _Line(msgspec.Struct):
     """The line of a request, in the order of its fields."""
 
     id: str
-    tenant: str
+    tenant: str | None
     dialect: str
     operation: str
     provider: str | None
@@ -151,6 +151,7 @@ class _Line(msgspec.Struct):
     first_ms: float | None
     tokens: _Tokens
     cost: float | None
+    cost_estimated: bool
     notes: tuple[str, ...]
     asked: str
     time: str
@@ -185,6 +186,7 @@ def _line(it: Record, now: float, message: str) -> _Line:
         first_ms=None if it.first_ms is None else round(it.first_ms, 1),
         tokens=_tokens(it.usage or _UNKNOWN),
         cost=None if it.cost is None else round(it.cost, 8),
+        cost_estimated=kind.cost_estimated,
         notes=kind.notes,
         asked=kind.asked[:200],
         time=_time(now),

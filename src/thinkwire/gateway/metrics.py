@@ -66,6 +66,7 @@ class Metrics:
         self.tokens = series.counter("tokens", "Tokens, in types that add up.", ("type", *who))
         self.untold = series.counter("unknown_usage", "Answers whose tokens nobody told.", who)
         self.cost = series.counter("cost_usd", "Known cost of answers.", ("tenant", *who))
+        self.estimated = series.counter("estimated_cost_usd", "Estimated cost of answers.", ("tenant", *who))
         self.unpriced = series.counter("unknown_cost", "Answers whose cost is unknown.", who)
         self.losses = series.counter("translation_losses", "What did not go through as it was.", ("reason",))
         self.notes = series.counter("notes", "Notes, by code.", ("code",))
@@ -168,12 +169,19 @@ class _Series:
             self._metrics.untold.of(self._who).inc()
         if record.cost is None:
             self._metrics.unpriced.of(self._who).inc()
+        elif self._kind.cost_estimated:
+            self._metrics.estimated.of(self._payer).inc(record.cost)
         else:
             self._cost.inc(record.cost)
 
     @cached_property
     def _cost(self) -> Count:
-        return self._metrics.cost.of((self._kind.tenant, *self._who))
+        return self._metrics.cost.of(self._payer)
+
+    @property
+    def _payer(self) -> tuple[str, str, str]:
+        """The labels of who asked and who answered."""
+        return self._kind.tenant or NOBODY, *self._who
 
 
 TYPES = ("cache_read", "cache_write", "reasoning", "input", "output")

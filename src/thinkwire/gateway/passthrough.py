@@ -32,6 +32,7 @@ from thinkwire.reasoning.resolve import resolve
 from thinkwire.reasoning.spoken import read_intent
 from thinkwire.request import Request
 from thinkwire.sending import about_seals
+from thinkwire.usage import Usage
 
 _CARRIER = f'"{PREFIX}'.encode()
 _NO_CHANGE = ("reasoning.unknown_model", "reasoning.native_wins")
@@ -182,6 +183,7 @@ class Passing:
         call.prepared(prepared)
         call.passed_through = True
         call.breaks_off = self._break_off
+        call.so_far = self._so_far if self.streamed else None
         try:
             reply = await self._parts.client.ask(prepared, self._raw)
             try:
@@ -306,6 +308,11 @@ class Passing:
             origin = self._prepared.origin(call.response_id, time.time())
             turn = msgspec.structs.replace(answer.turn, origin=origin)
             await self._parts.remember(call, turn, after=self._request)
+
+    def _so_far(self) -> tuple[Turn, Usage | None]:
+        """What was received of the answer, and the usage that was reported up to now."""
+        answer = self._seen.answer()
+        return answer.turn, answer.usage or self._decoder.usage_so_far()
 
     def _break_off(self, failure: Failure) -> bytes:
         """The end of a broken stream: what an encoder that had told the beginning would say."""

@@ -19,7 +19,8 @@ class Kind(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     most: names are bounded in length before they come here, but not in number.
     """
 
-    tenant: str
+    tenant: str | None
+    """None where no key was accepted."""
     dialect: str
     """The one that the client speaks."""
     operation: str
@@ -44,6 +45,8 @@ class Kind(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     finish: str | None
     notes: tuple[str, ...]
     """Codes; the messages go to the client only."""
+    cost_estimated: bool = False
+    """Whether the cost is an estimate: a price or the token counts are not known in full."""
 
 
 kind_of = lru_cache(maxsize=MOST_KINDS)(Kind)

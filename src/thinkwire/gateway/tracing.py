@@ -124,6 +124,7 @@ def attributes_of(record: Record) -> Attributes:
         "thinkwire.notes": list(kind.notes) or None,
         "thinkwire.restored_blocks": record.restored or None,
         "thinkwire.cost_usd": record.cost,
+        "thinkwire.cost_estimated": kind.cost_estimated or None,
     }
     return {name: value for name, value in known.items() if value is not None}
 

@@ -39,6 +39,7 @@ from thinkwire.reasoning import Intent
 from thinkwire.reasoning.spoken import read_intent
 from thinkwire.replay import Destination
 from thinkwire.request import Request
+from thinkwire.usage import Usage
 
 FIELD, ALSO = "reasoning_content", "reasoning"
 """Where chat clients look for thinking; both have the same text."""
@@ -226,6 +227,11 @@ class Telling:
     def turn(self) -> Turn:
         """The turn as the model gave it."""
         return (self._answer or (self._original or self._begin()).answer()).turn
+
+    def so_far(self) -> tuple[Turn, Usage | None]:
+        """What was received of the answer, and its usage if that was reported."""
+        answer = self._answer or (self._original or self._begin()).answer()
+        return answer.turn, answer.usage
 
     def _name(self, given: str | None, extras: Extras) -> Extras:
         """Gives the answer an id in the form of the client's dialect; its extras, as that dialect begins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.redis import running
 from tests.support import need
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.config import GatewayConfig, LimitSettings, Server
+from thinkwire.gateway.counters import RESERVATION_SECONDS, Reservation, _Bucket
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.keys import LOCAL, Tenant
-from thinkwire.gateway.limits import Counter, Limits, OwnCounter, RedisCounter, _Bucket, open_counter
+from thinkwire.gateway.limits import Counter, Limits, OwnCounter, RedisCounter, open_counter
 
 pytestmark = pytest.mark.anyio
 MORNING = 1_800_000_000.0
@@ -76,15 +79,18 @@ def limits(counter: Counter, clock: Clock | None = None, **server: int) -> Limit
     return Limits(GatewayConfig(server=Server(**server)), counter, clock=clock or Clock())  # type: ignore[arg-type]
 
 
-async def ask(limits: Limits, tenant: Tenant, cost: float | None = None, *, priced: bool = True) -> None:
+async def ask(limits: Limits, tenant: Tenant, cost: float = 0.0, *, estimate: float = 0.0) -> None:
+    """One request: let in at its estimate, and settled at its cost."""
     with limits:
-        await limits.check(tenant, priced=priced)
-    await limits.spend(tenant, cost)
+        await limits.check_rate(tenant)
+        held = await limits.reserve(tenant, estimate)
+    if held is not None:
+        limits.settle(held, cost)
 
 
-async def refused(limits: Limits, tenant: Tenant, *, priced: bool = True) -> Refusal:
+async def refused(limits: Limits, tenant: Tenant, *, estimate: float = 0.0) -> Refusal:
     with pytest.raises(Refusal) as caught:
-        await ask(limits, tenant, priced=priced)
+        await ask(limits, tenant, estimate=estimate)
     return caught.value
 
 
@@ -121,11 +127,12 @@ async def test_a_day_ends_when_its_money_is_spent_and_another_begins(counters: C
     clock = Clock()
     gate = limits(counters(), clock)
     await ask(gate, TENANT, 0.7)
-    await ask(gate, TENANT, None)
+    await ask(gate, TENANT)
     await ask(gate, TENANT, 0.4)
+    clock.now += 60
     refusal = await refused(gate, TENANT)
     assert (refusal.status, refusal.kind) == (429, "quota")
-    assert refusal.retry_after == 86_400 - MORNING % 86_400
+    assert refusal.retry_after == 86_400 - clock.now % 86_400
     clock.now += refusal.retry_after + 1
     await ask(gate, TENANT, 0.1)
 
@@ -133,8 +140,85 @@ async def test_a_day_ends_when_its_money_is_spent_and_another_begins(counters: C
 async def test_money_is_counted_by_all_workers_together(counters: Callable[[], Counter]) -> None:
     first, second = limits(counters()), limits(counters())
     await ask(first, TENANT, 0.6)
+    await first._settled("t1")
     await ask(second, TENANT, 0.6)
+    await second._settled("t1")
     assert (await refused(first, TENANT)).kind == "quota"
+
+
+async def test_requests_at_once_exceed_the_limit_by_one_reservation_at_most(
+    counters: Callable[[], Counter],
+) -> None:
+    """A hundred at once, at two workers: 2 USD a day, an estimate of 1.255 USD for each."""
+    gates = [limits(counters()), limits(counters())]
+    tenant = Tenant("t1", "ci", spend_per_day=2.0)
+
+    async def one(number: int) -> Reservation | Refusal | None:
+        try:
+            return await gates[number % 2].reserve(tenant, 1.255)
+        except Refusal as error:
+            return error
+
+    answers = await asyncio.gather(*map(one, range(100)))
+    admitted = [answer for answer in answers if isinstance(answer, Reservation)]
+    assert len(admitted) == 2
+    waiting = [answer for answer in answers if isinstance(answer, Refusal)]
+    assert {(error.status, error.kind, error.retry_after) for error in waiting} == {(429, "rate_limit", 5.0)}
+    for held in admitted:
+        gates[0].settle(held, 1.255)
+    assert (await refused(gates[0], tenant)).kind == "quota", "and what was spent is counted"
+
+
+async def test_a_first_request_is_admitted_though_it_may_cost_more_than_a_day(
+    counters: Callable[[], Counter],
+) -> None:
+    gate = limits(counters())
+    await ask(gate, TENANT, 0.1, estimate=50.0)
+    await ask(gate, TENANT, 0.1, estimate=50.0)
+
+
+async def test_a_reservation_is_made_and_settled_once(counters: Callable[[], Counter]) -> None:
+    """Whatever is sent again because its answer was lost."""
+    counter = counters()
+    held = Reservation("r1", "t1", "2027-01-15", 0.4)
+    for _ in range(3):
+        assert (await counter.reserve(held, 1.0, MORNING)).is_admitted
+    assert await balance(counter) == pytest.approx((0.0, 0.4))
+    for _ in range(3):
+        await counter.settle(held, 0.25)
+    assert await balance(counter) == pytest.approx((0.25, 0.0))
+
+
+async def test_a_reservation_that_was_never_settled_counts_as_spent(counters: Callable[[], Counter]) -> None:
+    """Its worker was killed."""
+    counter = counters()
+    held = Reservation("r1", "t1", "2027-01-15", 0.4)
+    await counter.reserve(held, 1.0, MORNING)
+    later = MORNING + RESERVATION_SECONDS
+    assert await balance(counter, later - 1) == pytest.approx((0.0, 0.4))
+    assert await balance(counter, later + 1) == pytest.approx((0.4, 0.0))
+    await counter.settle(held, 0.1)
+    assert await balance(counter, later + 1) == pytest.approx((0.1, 0.0)), "settled late, at its true cost"
+
+
+async def test_a_request_that_is_cancelled_while_it_is_admitted_holds_nothing_back(
+    counters: Callable[[], Counter],
+) -> None:
+    gate = limits(counters())
+    waiting = asyncio.ensure_future(gate.reserve(TENANT, 0.9))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await gate._settled("t1")
+    assert await balance(gate._counter) == (0.0, 0.0)
+
+
+async def balance(counter: Counter, now: float = MORNING) -> tuple[float, float]:
+    """What is spent and what is reserved, asked for by a request that may not be made."""
+    found = await counter.reserve(Reservation("x", "t1", "2027-01-15", 1.0), 0.0, now)
+    assert not found.is_admitted
+    return found.spent, found.reserved
 
 
 async def test_requests_are_counted_together_where_redis_is_shared(redis_url: str) -> None:
@@ -150,8 +234,9 @@ async def test_requests_are_counted_together_where_redis_is_shared(redis_url: st
 
 async def test_money_spent_is_known_after_a_restart(tmp_path: Path) -> None:
     counter = OwnCounter(tmp_path / "s.db")
-    await ask(limits(counter), TENANT, 2.0)
-    await counter.aclose()
+    gate = limits(counter)
+    await ask(gate, TENANT, 2.0)
+    await gate.aclose()
     counter = OwnCounter(tmp_path / "s.db")
     assert (await refused(limits(counter), TENANT)).kind == "quota"
     await counter.aclose()
@@ -159,12 +244,13 @@ async def test_money_spent_is_known_after_a_restart(tmp_path: Path) -> None:
 
 async def test_a_model_without_a_price_is_not_for_who_has_a_daily_spend(tmp_path: Path) -> None:
     gate = limits(OwnCounter(tmp_path / "s.db"))
-    refusal = await refused(gate, TENANT, priced=False)
-    assert (refusal.status, refusal.kind) == (403, "auth")
-    await ask(gate, RATED, priced=False)
+    with pytest.raises(Refusal) as caught:
+        gate.check_price(TENANT, False)
+    assert (caught.value.status, caught.value.kind) == (403, "auth")
+    gate.check_price(TENANT, True)
+    gate.check_price(RATED, False)
     gate.config = GatewayConfig(limits=LimitSettings(unpriced="allow"))
-    await ask(gate, TENANT, priced=False)
-    await gate.aclose()
+    gate.check_price(TENANT, False)
 
 
 async def test_a_full_house_refuses_at_once_and_has_room_again(tmp_path: Path) -> None:
@@ -206,18 +292,82 @@ async def test_who_leaves_while_it_is_counted_takes_no_place(tmp_path: Path) -> 
     await ask(gate, LOCAL)
 
 
-async def test_nobody_with_a_limit_is_let_in_uncounted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_nobody_with_a_limit_is_let_in_uncounted(tmp_path: Path) -> None:
     gone = RedisCounter(f"unix://{tmp_path}/nobody")
     folder = tmp_path / "s.db"
     folder.mkdir()
     for counter in (gone, OwnCounter(folder)):
-        assert (await refused(limits(counter), TENANT)).kind == "overloaded"
-        await counter.add("t1", "2027-01-01", 1.0)
-        await ask(limits(counter), LOCAL)
-        await counter.aclose()
-    assert caplog.text.count("could not be counted") == 2
+        gate = limits(counter)
+        refusal = await refused(gate, TENANT)
+        assert (refusal.status, refusal.kind, refusal.retry_after) == (503, "overloaded", 1)
+        await ask(gate, LOCAL)
+        await gate.aclose()
+
+
+async def test_a_full_disk_refuses_keys_with_a_daily_spend(tmp_path: Path) -> None:
+    """The file can be read, and has no room for another row."""
+    counter = OwnCounter(tmp_path / "s.db")
+    gate = limits(counter)
+    tenant = Tenant("t" * 20_000, "ci", spend_per_day=9.0)
+    assert await gate.reserve(tenant, 0.3) is not None
+    (pages,) = await counter._run(lambda db: db.execute("PRAGMA page_count").fetchone())
+    await counter._run(lambda db: db.execute(f"PRAGMA max_page_count = {pages}"))
+    for _ in range(3):
+        refusal = await refused(gate, tenant, estimate=0.1)
+        assert (refusal.status, refusal.kind, refusal.retry_after) == (503, "overloaded", 1)
+        await ask(gate, LOCAL)
+    await counter._run(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
+    assert await gate.reserve(tenant, 0.3) is not None, "there is room again"
+    await gate.aclose()
+
+
+async def test_what_cannot_be_settled_counts_at_its_estimate(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The database became read-only while a request was served."""
+    counter = OwnCounter(tmp_path / "s.db")
+    gate = limits(counter)
+    held = await gate.reserve(TENANT, 0.3)
+    assert held is not None
+    await counter._run(lambda db: db.execute("PRAGMA query_only = ON"))
+    gate.settle(held, 0.2)
+    assert (await refused(gate, TENANT, estimate=0.1)).status == 503
+    assert "counts as 0.300000 USD instead of 0.200000" in caplog.text
+    await gate.aclose()
+    counter = OwnCounter(tmp_path / "s.db")
+    assert await balance(counter) == pytest.approx((0.0, 0.3))
+    await counter.aclose()
+
+
+async def test_a_locked_database_does_not_stop_the_loop(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    gate = limits(OwnCounter(path))
+    await ask(gate, TENANT)
+    await gate._settled("t1")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.ensure_future(gate.reserve(TENANT, 0.1))
+    for _ in range(50):
+        await asyncio.sleep(0.001)
+    assert not waiting.done(), "it waits for the lock, and the loop went on fifty times"
+    other.execute("COMMIT")
+    other.close()
+    assert await waiting is not None
+    await gate.aclose()
+
+
+async def test_redis_is_asked_again_after_it_was_restarted(tmp_path: Path) -> None:
+    with running() as server:
+        counter = RedisCounter(server.url)
+        gate = limits(counter)
+        await ask(gate, RATED)
+        await ask(gate, TENANT, 0.25)
+        await gate._settled("t1")
+        server.say("CLIENT KILL TYPE normal SKIPME yes")
+        assert await balance(counter) == pytest.approx((0.25, 0.0))
+        server.say("CLIENT KILL TYPE normal SKIPME yes")
+        await ask(gate, RATED)
+        await gate.aclose()
 
 
 def test_the_configuration_chooses_the_counter() -> None:

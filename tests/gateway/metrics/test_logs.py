@@ -79,6 +79,7 @@ def test_a_request_is_one_line_with_everything_known(stderr: Stderr) -> None:
             "output_total": 50,
         },
         "cost": 0.0125,
+        "cost_estimated": False,
         "notes": ["thinking.dormant", "sampling.dropped"],
     }
 
@@ -103,7 +104,7 @@ def test_every_field_is_told_under_its_name_and_in_its_place(stderr: Stderr) -> 
     assert list(line) == [
         *("id", "tenant", "dialect", "operation", "provider", "model", "status", "failure", "client_left"),
         *("streamed", "passed_through", "requested", "effective", "finish", "restored", "ms", "first_ms"),
-        *("tokens", "cost", "notes", "asked", "time", "level", "logger", "message"),
+        *("tokens", "cost", "cost_estimated", "notes", "asked", "time", "level", "logger", "message"),
     ]
     when = datetime.datetime.fromisoformat(line["time"])
     assert abs(datetime.datetime.now(datetime.UTC) - when) < datetime.timedelta(minutes=1)

@@ -19,6 +19,7 @@ from thinkwire.events import BlockEnded, BlockGrew, Finished, Noted, Started, ev
 from thinkwire.jsonvalue import JsonObject, kind, parse
 from thinkwire.messages import Opaque, Seal, Text, Thinking, ToolCall
 from thinkwire.notes import Note
+from thinkwire.usage import Usage
 
 _START = frozenset(
     {"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage"}
@@ -130,6 +131,9 @@ class StreamDecoder(FrameDecoder):
             for key, value in usage.items():
                 if value is not None:
                     self._usage[key] = value
+
+    def usage_so_far(self) -> Usage | None:
+        return read_usage(self._usage)[0] if self._usage else None
 
     def _on_stop(self, event: JsonObject) -> None:
         if not _STOP.issuperset(event):
