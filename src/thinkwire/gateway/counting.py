@@ -14,6 +14,7 @@ from thinkwire.gateway.call import Call
 from thinkwire.gateway.headers import HeaderPairs
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.translate import Understood, intent_for, understand
+from thinkwire.gateway.vendor_state import check_ids, is_shared
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.replay import plan_replay
 from thinkwire.request import Request
@@ -27,6 +28,8 @@ async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
     meant = find_meant(parts.client, parts.directory.route(call, body).names[0])
     located = meant.located
     call.provider, call.model = located.provider.name, located.model
+    if is_shared(call.tenant) and located.destination.dialect == call.dialect:
+        await check_ids(call, body, parts.responses, parts.ledger)
     inner = body.get("generateContentRequest")
     decoded = dialects.get(call.dialect).decode_request(inner if isinstance(inner, dict) else body)
     understood = understand(decoded, call.place, located.destination)

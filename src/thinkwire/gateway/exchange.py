@@ -25,6 +25,7 @@ from thinkwire.gateway.passthrough import find_passing
 from thinkwire.gateway.question import like_before
 from thinkwire.gateway.spending import charge, hold
 from thinkwire.gateway.translate import ECHOED, Telling, Understood, asking_for, understand
+from thinkwire.gateway.vendor_state import check_ids, is_shared
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Origin
 from thinkwire.notes import Note
@@ -88,6 +89,7 @@ class Exchange:
         call = self._call
         streamed = call.place.streamed
         call.streamed = self._body.get("stream") is True if streamed is None else streamed
+        await self._check_ids(meant)
         passing = None
         if meant.home == call.dialect and meant.level is None and not routed.notes:
             passing = await find_passing(self._parts, call, meant, raw=raw, body=self._body)
@@ -121,9 +123,16 @@ class Exchange:
             if self._call.tenant.spend_per_day is not None:
                 to = meant.located
                 self._parts.limits.check_price(self._call.tenant, has_price(to.provider.name, to.model))
+            await self._check_ids(meant)
         except ThinkwireError as error:
             return failure_of(error)
         return await self._translated(meant)
+
+    async def _check_ids(self, meant: Meant) -> None:
+        """Refuse ids of what the provider keeps that the tenant did not make, where they would reach it."""
+        call, parts = self._call, self._parts
+        if is_shared(call.tenant) and meant.located.destination.dialect == call.dialect:
+            await check_ids(call, self._body, parts.responses, parts.ledger)
 
     async def _understand(self, meant: Meant) -> Understood:
         """The request as this model can be asked it, with all that the client gave back or lost."""

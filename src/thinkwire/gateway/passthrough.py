@@ -13,6 +13,7 @@ import msgspec
 from thinkwire import dialects
 from thinkwire.asking import Located, Prepared
 from thinkwire.dialects import StreamDecoder
+from thinkwire.dialects.common import own
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, Finished, Started
@@ -24,6 +25,7 @@ from thinkwire.gateway.headers import HeaderPairs, header_value
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.question import ANY, recall, spoken
+from thinkwire.gateway.vendor_state import is_shared, made_ids
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
@@ -55,6 +57,9 @@ async def find_passing(
     """The way through for a request to the vendor whose wire it is, under its own name and in its own words;
     None when something of it has to change, so that it must be translated.
     """
+    if is_shared(call.tenant):
+        # What was checked is what is sent: a body may have a field twice, or spell it with escapes.
+        raw = dump(body)
     if _CARRIER in raw or (call.dialect == "openai-responses" and _refers(parts, raw)):
         return None
     located = meant.located
@@ -160,6 +165,7 @@ class Passing:
     """What takes the texts of a block that grows."""
     _held = b""
     _remembered = False
+    _claimed = False
     _wrote = False
     _failure: Failure | None = None
     _refusal: tuple[int, HeaderPairs, bytes] | None = None
@@ -192,6 +198,9 @@ class Passing:
                 await (self._stream(reply) if self.streamed else self._whole(reply))
             finally:
                 reply.close()
+                if self.streamed and not self._claimed:
+                    # It broke off, or the client left; the provider may keep it all the same.
+                    await self._claim(self._seen.answer())
         except ProviderError as error:
             failure = msgspec.structs.replace(error.failure, provider=prepared.provider.name)
             if not self._wrote:
@@ -297,6 +306,7 @@ class Passing:
     async def _remember(self, answer: Answer) -> None:
         """Usage and the ledger learn what went through, if it came to an end."""
         call = self._call
+        await self._claim(answer)
         if answer.failure is not None:
             call.usage, call.failure = answer.usage, answer.failure
             return
@@ -308,6 +318,17 @@ class Passing:
             origin = self._prepared.origin(call.response_id, time.time())
             turn = msgspec.structs.replace(answer.turn, origin=origin)
             await self._parts.remember(call, turn, after=self._request)
+
+    async def _claim(self, answer: Answer) -> None:
+        """Store that this tenant made what the provider keeps of the answer."""
+        call, responses = self._call, self._parts.responses
+        if self._claimed or responses is None or not is_shared(call.tenant):
+            return
+        self._claimed = True
+        if own(self._request.extras, "openai_responses").get("store") is not False:
+            made = made_ids(answer, call.dialect)
+            if made:
+                await responses.claim(call.tenant.id, made)
 
     def _so_far(self) -> tuple[Turn, Usage | None]:
         """What was received of the answer, and the usage that was reported up to now."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -49,6 +49,8 @@ class Stored(msgspec.Struct, frozen=True, array_like=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Stored).decode
+_VENDOR = "vendor"
+"""The kind of names that ids of a provider have."""
 _GONE = b""
 """What stands in the place of a response that was deleted."""
 
@@ -160,6 +162,24 @@ class ResponseStore:
             except ShelfError as error:
                 raise _in_trouble(error) from None
         return True
+
+    async def claim(self, tenant: str, ids: Sequence[str]) -> None:
+        """Store that a tenant made these things, which a provider keeps."""
+        try:
+            await self._put(tenant, [self._names(tenant, _VENDOR, one)[0] for one in ids], _encode(ids))
+        except ShelfError as error:
+            _log.warning("%s is not stored as its tenant's own: %s", ids[0], error)
+
+    async def owned(self, tenant: str, ids: Iterable[str]) -> set[str]:
+        """Those of the ids that a tenant claimed, or that are of a response kept here."""
+        kinds = ("response", "item", _VENDOR)
+        names = {name: one for one in ids for kind in kinds for name in self._names(tenant, kind, one)}
+        try:
+            values = await self._shelf.find(list(names), time.time())
+        except ShelfError as error:
+            raise _in_trouble(error) from None
+        bound = bound_to(tenant, VERSION)
+        return {names[name] for name, value in values.items() if self._box.unlock(value, bound)}
 
     async def aclose(self) -> None:
         await self._shelf.aclose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -161,6 +161,16 @@ class Ledger:
             likely += short
             sure += long
         return sure, likely
+
+    async def known_items(self, tenant: str, items: Iterable[str]) -> set[str]:
+        """Those of the reasoning items that a tenant's remembered turns have; none when the store fails."""
+        names = {name: item for item in items for name in self._names(tenant, ("item", item))}
+        try:
+            values = await self._shelf.find(list(names), time.time())
+        except ShelfError as error:
+            _log.warning("not looked up: %s", error)
+            return set()
+        return {names[name] for name in values}
 
     def _unlocked(self, tenant: str, value: bytes) -> Remembered | None:
         plain = self._box.unlock(value, bound_to(tenant, VERSION))
