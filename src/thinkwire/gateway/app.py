@@ -16,6 +16,7 @@ from thinkwire.gateway.guard import ClientLeft, Refusal, cors_headers, read_body
 from thinkwire.gateway.headers import HeaderPairs, Scope
 from thinkwire.gateway.outlet import Outlet, Receive, Send, way_of
 from thinkwire.gateway.parts import Parts
+from thinkwire.gateway.responses_store import ResponseStore, item_ids
 from thinkwire.jsonvalue import dump
 
 _TEXT: HeaderPairs = [(b"content-type", b"text/plain; charset=utf-8")]
@@ -106,13 +107,22 @@ async def _response(parts: Parts, call: Call, raw: bytes) -> None:
     """A stored response, where somebody keeps them."""
     responses, name = parts.responses, call.place.name
     if call.scope["method"] == "DELETE":
-        known = responses is not None and await responses.delete(call.tenant.id, name)
+        known = responses is not None and await _delete(parts, responses, call.tenant.id, name)
         found = {"id": name, "object": "response", "deleted": True} if known else None
     else:
         found = await responses.get(call.tenant.id, name, call.place.rest) if responses else None
     if found is None:
-        raise Refusal(404, "not_found", f"there is no response {name[:100]!r}")
+        message = f"there is no response {name[:100]!r} here; those that a provider keeps are not forwarded"
+        raise Refusal(404, "not_found", message)
     await call.outlet.whole(200, JSON, dump(found))
+
+
+async def _delete(parts: Parts, responses: ResponseStore, tenant: str, name: str) -> bool:
+    """Delete a stored response, and before it what the ledger remembers of its reasoning."""
+    found = await responses.get(tenant, name)
+    if found is not None and parts.ledger is not None:
+        await parts.ledger.forget(tenant, item_ids(found))
+    return await responses.delete(tenant, name)
 
 
 async def _metrics(parts: Parts, call: Call, raw: bytes) -> None:

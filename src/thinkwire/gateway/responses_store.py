@@ -120,7 +120,7 @@ class ResponseStore:
         if len(packed) > RESPONSE_LIMIT:
             _log.warning("response %s of %d bytes is too large to be kept", given, len(packed))
             return
-        items = [item["id"] for item in stored.output if isinstance(item.get("id"), str)]
+        items = item_ids(response)
         names = [self._names(tenant, "response", given)[0]]
         names += [self._names(tenant, "item", item)[0] for item in items]
         try:
@@ -230,6 +230,13 @@ class ResponseStore:
 def _in_trouble(error: ShelfError) -> Exception:
     _log.warning("stored responses cannot be reached: %s", error)
     return Failure("overloaded", "stored responses cannot be reached now; try again", status=503).as_error()
+
+
+def item_ids(response: JsonObject) -> list[str]:
+    """The ids of a response's output items."""
+    output = response.get("output")
+    items = output if isinstance(output, list) else []
+    return [item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)]
 
 
 def _answered(stored: Stored) -> tuple[Turn, ...]:

@@ -111,7 +111,7 @@ async def check_ids(
     param = named[unknown[0]]
     message = (
         f"{param}: {unknown[0][:100]!r} was not made with this access key through this gateway, or is not "
-        "known here any more (it is kept for 30 days, and needs [ledger] enabled); send the content instead"
+        "known here any more (that needs [ledger] enabled); send the content instead of its id"
     )
     failure = Failure("not_found", message, status=404, code="previous_response_not_found", param=param)
     raise failure.as_error()

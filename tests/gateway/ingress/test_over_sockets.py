@@ -141,3 +141,33 @@ async def test_a_stored_response_is_shown_and_deleted_and_then_nobody_knows_it(s
             assert (await reply.json())["error"]["code"] == "previous_response_not_found"
     assert shown["output"] == response["output"]
     assert [item["content"] for item in items["data"]] == ["Hi"]
+
+
+async def test_the_thinking_of_a_deleted_response_does_not_come_back(served: Served) -> None:
+    """Neither by a reference to its item nor by what stood around it."""
+    response = await post(served.url, {"model": DEEPSEEK, "input": SCRIPT, "tools": TOOLS})
+    thought, call = response["output"][0], response["output"][-1]
+    assert thought["type"] == "reasoning"
+    reference = {"type": "item_reference", "id": thought["id"]}
+    talk = [{"role": "user", "content": SCRIPT}, reference, call, *results(response)]
+    body = {"model": DEEPSEEK, "input": talk, "tools": TOOLS}
+    async with aiohttp.ClientSession(headers={"x-thinkwire-explain": "true"}) as session:
+        async with session.post(f"{served.url}/v1/responses", json=body) as reply:
+            assert "First the patch." in str((await reply.json())["body"]["messages"][1:])
+        async with session.delete(f"{served.url}/v1/responses/{response['id']}") as reply:
+            assert (await reply.json())["deleted"] is True
+        async with session.post(f"{served.url}/v1/responses", json=body) as reply:
+            assert "First the patch." not in str((await reply.json())["body"]["messages"][1:])
+
+
+async def test_nothing_is_deleted_while_the_ledger_cannot_be_reached(served: Served) -> None:
+    response = await post(served.url, {"model": DEEPSEEK, "input": SCRIPT, "tools": TOOLS})
+    place = f"{served.url}/v1/responses/{response['id']}"
+    assert served.parts.ledger is not None
+    await served.parts.ledger.aclose()
+    async with aiohttp.ClientSession() as session:
+        async with session.delete(place) as reply:
+            assert reply.status == 503
+            assert "nothing was deleted" in (await reply.json())["error"]["message"]
+        async with session.get(place) as reply:
+            assert reply.status == 200

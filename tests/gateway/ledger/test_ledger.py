@@ -161,6 +161,26 @@ async def test_a_reference_that_nobody_knows_stays(ledger: Ledger) -> None:
     assert await ledger.restore("t", "u", request) == (request, ())
 
 
+async def test_what_is_forgotten_is_found_under_none_of_its_names(ledger: Ledger) -> None:
+    await ledger.remember("t", "u", LOOKED, after=(ASKED,), items={"rs_1": 0})
+    await ledger.remember("t", "u", Turn("assistant", (Thinking("Other."), Text("No."))), items={"rs_2": 0})
+    await ledger.remember("you", "u", LOOKED, after=(ASKED,), items={"rs_1": 0})
+    assert await ledger.known_items("t", ["rs_1", "rs_2", "rs_3"]) == {"rs_1", "rs_2"}
+    assert await ledger.forget("t", []) == 0
+    assert await ledger.forget("t", ["rs_3", "rs_1", "msg_1"]) == 1
+    assert await ledger.forget("t", ["rs_1"]) == 0
+    assert await ledger.known_items("t", ["rs_1", "rs_2"]) == {"rs_2"}
+    assert await ledger.known_items("you", ["rs_1"]) == {"rs_1"}, "another tenant's own stays"
+    reference = Turn("user", (Opaque("openai_responses", {"type": "item_reference", "id": "rs_1"}),))
+    request = Request(turns=(ASKED, reference, Turn("assistant", (CALL,)), RESULT))
+    assert await ledger.restore("t", "u", request) == (request, ())
+    stats = await ledger.stats()
+    assert stats.turns == 2
+    await ledger.forget("t", ["rs_2"])
+    await ledger.forget("you", ["rs_1"])
+    assert (await ledger.stats()).bytes == 0
+
+
 async def test_openais_own_item_ids_are_known(ledger: Ledger) -> None:
     thought = Thinking(
         "Hm.", seal=Seal("openai.encrypted", "e"), extras={"openai_responses": {"id": "rs_native"}}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from thinkwire.errors import Failure
 from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, prefixes_of, worth_keeping
 from thinkwire.gateway.ledger.restoring import (
     Remembered,
@@ -171,6 +172,16 @@ class Ledger:
             _log.warning("not looked up: %s", error)
             return set()
         return {names[name] for name in values}
+
+    async def forget(self, tenant: str, items: Iterable[str]) -> int:
+        """Forget the turns that have these reasoning items; how many. Raises when the store fails."""
+        names = [name for item in items for name in self._names(tenant, ("item", item))]
+        try:
+            return await self._shelf.remove(names) if names else 0
+        except ShelfError as error:
+            _log.warning("not forgotten: %s", error)
+            message = "the ledger cannot be reached now, so nothing was deleted; try again"
+            raise Failure("overloaded", message, status=503).as_error() from None
 
     def _unlocked(self, tenant: str, value: bytes) -> Remembered | None:
         plain = self._box.unlock(value, bound_to(tenant, VERSION))

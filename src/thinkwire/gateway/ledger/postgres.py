@@ -43,6 +43,11 @@ _FIND = """
 SELECT name, id, value, used FROM thinkwire_ledger_names JOIN thinkwire_ledger_turns ON turn = id
 WHERE name = ANY($1::bytea[]) AND used >= $2
 """
+_REMOVE = """
+DELETE FROM thinkwire_ledger_turns WHERE id IN (
+    SELECT turn FROM thinkwire_ledger_names WHERE name = ANY($1::bytea[])
+)
+"""
 _CROWDED_OUT = """
 DELETE FROM thinkwire_ledger_turns WHERE id IN (
     SELECT id FROM (
@@ -118,6 +123,10 @@ class PostgresShelf:
                 await db.execute(touch, now, stale)
         return {row["name"]: row["value"] for row in rows}
 
+    async def remove(self, names: Sequence[bytes]) -> int:
+        async with self._transaction() as db:
+            return _count(await db.execute(_REMOVE, list(names)))
+
     async def stats(self) -> Stats:
         async with self._connection() as db:
             turns, size, oldest, newest = await db.fetchrow(_STATS)
@@ -146,8 +155,12 @@ class PostgresShelf:
 
 async def _forget(db: Any, before: float) -> int:
     await db.execute("DELETE FROM thinkwire_ledger_names WHERE turn IS NULL AND made < $1", before)
-    told = await db.execute("DELETE FROM thinkwire_ledger_turns WHERE used < $1", before)
-    return int(told.rpartition(" ")[2])
+    return _count(await db.execute("DELETE FROM thinkwire_ledger_turns WHERE used < $1", before))
+
+
+def _count(status: str) -> int:
+    """How many rows a statement changed, by its status (`DELETE 3`)."""
+    return int(status.rpartition(" ")[2])
 
 
 @asynccontextmanager

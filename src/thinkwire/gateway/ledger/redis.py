@@ -55,6 +55,21 @@ return #gone
 """
 
 
+_REMOVE = """
+local removed = 0
+for at = 3, #KEYS do
+  local turn = redis.call('GET', KEYS[at])
+  if turn and turn ~= '' and redis.call('EXISTS', ARGV[1] .. turn) == 1 then
+    redis.call('DECRBY', KEYS[2], redis.call('STRLEN', ARGV[1] .. turn))
+    redis.call('DEL', ARGV[1] .. turn)
+    redis.call('ZREM', KEYS[1], turn)
+    removed = removed + 1
+  end
+end
+return removed
+"""
+
+
 class RedisShelf:
     """What is put is as durable as the server makes it. Values outlive their time by at most an hour."""
 
@@ -64,6 +79,7 @@ class RedisShelf:
         self._limits = limits
         self._put = redis.register_script(_PUT)
         self._forget = redis.register_script(_FORGET)
+        self._remove = redis.register_script(_REMOVE)
 
     @staticmethod
     async def open(url: str, limits: Limits) -> RedisShelf:
@@ -133,6 +149,10 @@ class RedisShelf:
             for key in (*(_TURN + turn for turn in turns), *(_NAME + name for name in names)):
                 pipe.pexpire(key, self._keep)
             await pipe.execute()
+
+    async def remove(self, names: Sequence[bytes]) -> int:
+        async with self._trouble():
+            return int(await self._remove([_USED, _BYTES, *(_NAME + name for name in names)], [_TURN]))
 
     async def stats(self) -> Stats:
         async with self._trouble(), self._redis.pipeline(transaction=False) as pipe:

@@ -57,6 +57,10 @@ class Shelf(Protocol):
     async def find(self, names: Sequence[bytes], now: float) -> dict[bytes, bytes]:
         """The values of the names that are known; finding one counts as use."""
 
+    async def remove(self, names: Sequence[bytes]) -> int:
+        """Delete the entries that these names lead to, with all their names; how many that were."""
+        ...
+
     async def stats(self) -> Stats: ...
 
     async def purge(self, before: float | None) -> int:

@@ -133,6 +133,16 @@ class SqliteShelf:
                     stale.add(turn)
         return found, stale
 
+    async def remove(self, names: Sequence[bytes]) -> int:
+        return await self._ask(lambda db: self._remove(db, names))
+
+    def _remove(self, db: sqlite3.Connection, names: Sequence[bytes]) -> int:
+        removed = 0
+        for name in names:
+            query = "DELETE FROM turns WHERE id = (SELECT turn FROM names WHERE name = ?)"
+            removed += db.execute(query, (name,)).rowcount
+        return removed
+
     async def stats(self) -> Stats:
         query = "SELECT count(*), coalesce(sum(size), 0), min(used), max(used) FROM turns"
         turns, size, oldest, newest = await self._ask(lambda db: db.execute(query).fetchone(), writes=False)
