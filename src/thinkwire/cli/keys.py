@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import math
 from typing import Any
 
 import click
 import msgspec
 
 from thinkwire.cli.io import designed_errors, write_json
+
+
+class _Finite(click.FloatRange):
+    """A number in a range; NaN and infinity, which Python reads as numbers, are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
 
 
 @click.group()
@@ -26,9 +37,10 @@ def keys() -> None:
 @keys.command()
 @click.argument("name")
 @click.option("--models", "patterns", multiple=True, metavar="PATTERN", help="Only models of these names.")
-@click.option("--spend-per-day", type=click.FloatRange(0, min_open=True), metavar="USD", help="US dollars.")
+@click.option("--spend-per-day", type=_Finite(0, min_open=True), metavar="USD", help="US dollars.")
 @click.option("--rate", type=click.IntRange(1), metavar="N", help="Requests a minute.")
-@click.option("--expires", type=click.FloatRange(0, 36_500, min_open=True), metavar="DAYS")
+@click.option("--expires", type=_Finite(0, 36_500, min_open=True), metavar="DAYS")
+@click.option("--operator", is_flag=True, help="May read the series of all keys at /metrics.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def create(*, name: str, patterns: tuple[str, ...], as_json: bool, **limits: Any) -> None:
     """Make a key and show it, once."""
@@ -43,6 +55,7 @@ def create(*, name: str, patterns: tuple[str, ...], as_json: bool, **limits: Any
             rate_per_minute=limits["rate"],
             spend_per_day=limits["spend_per_day"],
             expires=until,
+            operator=limits["operator"],
         )
         _show(key, secret, as_json)
 
@@ -105,6 +118,7 @@ def _show(key: Any, secret: str, as_json: bool) -> None:
 def _row(key: Any, used: float | None) -> dict[str, Any]:
     """A key as it is listed, without its digest."""
     fields: dict[str, Any] = {"models": [], "rate_per_minute": None, "spend_per_day": None, "expires": None}
+    fields["operator"] = False
     fields |= msgspec.to_builtins(key)
     del fields["digest"]
     fields["expired"] = key.expired(_now().timestamp())
@@ -125,7 +139,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     expires = str(row["expires"] or "never")[:10] + (" (expired)" if row["expired"] else "")
     return (
         row["id"],
-        row["name"],
+        row["name"] + (" (operator)" if row["operator"] else ""),
         " ".join(row["models"]) or "any",
         str(row["rate_per_minute"] or "any"),
         "any" if row["spend_per_day"] is None else f"{row['spend_per_day']:g}",

@@ -14,6 +14,7 @@ from thinkwire.gateway.entrance import OPEN, Entrances
 from thinkwire.gateway.exchange import generate
 from thinkwire.gateway.guard import ClientLeft, Refusal, cors_headers, read_body
 from thinkwire.gateway.headers import HeaderPairs, Scope
+from thinkwire.gateway.keys import LOCAL
 from thinkwire.gateway.outlet import Outlet, Receive, Send, way_of
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.responses_store import ResponseStore, item_ids
@@ -128,7 +129,8 @@ async def _delete(parts: Parts, responses: ResponseStore, tenant: str, name: str
 async def _metrics(parts: Parts, call: Call, raw: bytes) -> None:
     if parts.metrics is None:
         raise Refusal(404, "not_found", "metrics are switched off (enabled under [metrics])")
-    text, kind = parts.metrics.expose()
+    sees_all = call.tenant.is_operator or call.tenant.id == LOCAL.id
+    text, kind = parts.metrics.expose(None if sees_all else call.tenant.id)
     await call.outlet.whole(200, [(b"content-type", kind.encode())], text)
 
 

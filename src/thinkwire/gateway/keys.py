@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import hmac
+import math
 import os
 import re
 import secrets
@@ -48,6 +49,8 @@ class Tenant(msgspec.Struct, frozen=True):
     rate_per_minute: int | None = None
     spend_per_day: float | None = None
     """US dollars, from midnight UTC."""
+    is_operator: bool = False
+    """Whether `/metrics` shows it the series of all tenants."""
 
     def may_use(self, *names: str) -> bool:
         """Whether one of a model's names is within the key's scope."""
@@ -71,6 +74,7 @@ class AccessKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     models: tuple[str, ...] = ()
     rate_per_minute: int | None = None
     spend_per_day: float | None = None
+    operator: bool = False
 
     def __repr__(self) -> str:
         return f"AccessKey({self.id!r}, {self.name!r})"
@@ -80,7 +84,8 @@ class AccessKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     @property
     def tenant(self) -> Tenant:
-        return Tenant(self.id, self.name, self.models, self.rate_per_minute, self.spend_per_day)
+        limits = self.rate_per_minute, self.spend_per_day
+        return Tenant(self.id, self.name, self.models, *limits, self.operator)
 
 
 class Keys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,6 +156,9 @@ class KeyFile:
             raise ConfigError(
                 f"{self.path} is damaged ({type(error).__name__}); make the keys anew"
             ) from None
+        for key in keys.key:
+            if (flaw := _flaw(key.rate_per_minute, key.spend_per_day)) is not None:
+                raise ConfigError(f"{self.path}: the key {key.name!r} has a limit that is none: {flaw}")
         return keys
 
     def create(
@@ -161,9 +169,12 @@ class KeyFile:
         rate_per_minute: int | None = None,
         spend_per_day: float | None = None,
         expires: datetime.datetime | None = None,
+        operator: bool = False,
     ) -> tuple[AccessKey, str]:
         """A new key: what is kept of it, and the key itself, which is never seen again."""
         _check(name, models)
+        if (flaw := _flaw(rate_per_minute, spend_per_day)) is not None:
+            raise ConfigError(flaw)
         with self._changing() as keys:
             if any(key.name == name for key in keys.key):
                 raise ConfigError(
@@ -179,6 +190,7 @@ class KeyFile:
                 models=models,
                 rate_per_minute=rate_per_minute,
                 spend_per_day=spend_per_day,
+                operator=operator,
             )
             self._write(msgspec.structs.replace(keys, key=(*keys.key, key)))
         return key, secret
@@ -300,6 +312,15 @@ def _check(name: str, models: tuple[str, ...]) -> None:
             raise ConfigError(f"{pattern!r} is no pattern of model names")
 
 
+def _flaw(rate_per_minute: int | None, spend_per_day: float | None) -> str | None:
+    """What is wrong with a key's limits; a comparison with NaN or infinity would never refuse anything."""
+    if spend_per_day is not None and not 0 < spend_per_day < math.inf:
+        return f"spend_per_day must be a number of US dollars above 0, and it is {spend_per_day:g}"
+    if rate_per_minute is not None and rate_per_minute < 1:
+        return f"rate_per_minute must be 1 or more, and it is {rate_per_minute}"
+    return None
+
+
 def _as_toml(keys: Keys) -> str:
     lines = [
         "# Access keys of the gateway, as digests. `thinkwire keys` writes this file.",
@@ -315,6 +336,8 @@ def _as_toml(keys: Keys) -> str:
 def _value(value: Any) -> str:
     """Names and patterns have neither quotes nor backslashes, so that nothing needs an escape."""
     match value:
+        case bool():
+            return "true" if value else "false"
         case str():
             return f'"{value}"'
         case list() | tuple():

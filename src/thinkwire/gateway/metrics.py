@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 from thinkwire.catalog import Catalog, default_catalog
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.record import MOST_KINDS, Kind, Record
-from thinkwire.gateway.tallies import Count, Durations, OwnSeries, open_series
+from thinkwire.gateway.tallies import Count, Durations, OwnSeries, SharedSeries, open_series
 from thinkwire.notes import NOTE_CODES
 from thinkwire.providers import default_providers
 from thinkwire.usage import Usage
@@ -82,10 +83,11 @@ class Metrics:
         if len(waiting) > self._most_waiting or record.kind not in self._kinds:
             self.count_waiting()
 
-    def expose(self) -> tuple[bytes, str]:
-        """The text for `/metrics`, and its content type."""
+    def expose(self, tenant: str | None = None) -> tuple[bytes, str]:
+        """The text for `/metrics`, and its content type; with a tenant, only that tenant's own series."""
         self.count_waiting()
-        return self._client.generate_latest(self._series), self._client.CONTENT_TYPE_LATEST
+        series = self._series if tenant is None else _SeriesOf(self._series, tenant)
+        return self._client.generate_latest(series), self._client.CONTENT_TYPE_LATEST
 
     def count_waiting(self) -> None:
         """Counts those that wait: many in a row cost half of what each costs amid other work."""
@@ -119,6 +121,19 @@ class Metrics:
         """The id of the row that knows the model, without the dates and variants that a client may invent."""
         found = self._catalog.find(provider, model)
         return OTHER if found is None or found.by == "family" else found.facts.id.partition(":")[0]
+
+
+class _SeriesOf:
+    """The samples of a registry that have the label of one tenant."""
+
+    def __init__(self, series: OwnSeries | SharedSeries, tenant: str) -> None:
+        self._series, self._tenant = series, tenant
+
+    def collect(self) -> Iterator[Any]:
+        for metric in self._series.collect():
+            metric.samples = [one for one in metric.samples if one.labels.get("tenant") == self._tenant]
+            if metric.samples:
+                yield metric
 
 
 class _Series:

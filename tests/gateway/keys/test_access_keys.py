@@ -214,3 +214,19 @@ def test_last_use_is_kept_roughly_and_together(tmp_path: Path) -> None:
     assert one.read() == {"a": 1061, "b": 1020}
     path.write_text("{")
     assert one.read() == {}
+
+
+@pytest.mark.parametrize(
+    "limit", ["spend_per_day = nan", "spend_per_day = inf", "spend_per_day = 0", "rate_per_minute = 0"]
+)
+def test_a_limit_that_would_limit_nothing_is_refused_when_the_file_is_read(file: KeyFile, limit: str) -> None:
+    file.create("ci")
+    file.path.write_text(file.path.read_text() + f"{limit}\n")
+    with pytest.raises(ConfigError, match=r"the key 'ci' has a limit that is none: .* must be"):
+        file.read()
+
+
+@pytest.mark.parametrize("usd", [float("nan"), float("inf"), 0.0, -1.0])
+def test_a_limit_that_would_limit_nothing_is_refused_when_a_key_is_made(file: KeyFile, usd: float) -> None:
+    with pytest.raises(ConfigError, match="above 0"):
+        file.create("ci", spend_per_day=usd)

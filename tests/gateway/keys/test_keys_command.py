@@ -80,6 +80,16 @@ def test_limits_are_kept_and_listed(folder: Path) -> None:
     assert page[2].split()[1:5] == ["dev", "any", "any", "any"]
 
 
+def test_an_operators_key_is_listed_as_one(folder: Path) -> None:
+    ok("create", "prometheus", "--operator")
+    ok("create", "ci")
+    keys = KeyFile().read()
+    assert keys is not None
+    assert [key.tenant.is_operator for key in keys.key] == [True, False]
+    assert [json.loads(line)["operator"] for line in ok("list", "--json").splitlines()] == [True, False]
+    assert "prometheus (operator)" in ok("list")
+
+
 def test_last_use_and_expiry_are_told(folder: Path) -> None:
     key, _ = KeyFile().create("ci", expires=datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
     LastUsed().touch(key.id, 1_800_000_000)
@@ -121,9 +131,18 @@ def test_what_cannot_be_done_is_said(folder: Path, args: tuple[str, ...], messag
     assert message in json.loads(result.stderr)["error"]["message"]
 
 
-@pytest.mark.parametrize("args", [("--rate", "0"), ("--spend-per-day", "-1"), ("--expires", "0")])
-def test_numbers_that_mean_nothing_are_refused(folder: Path, args: tuple[str, ...]) -> None:
-    assert run("create", "ci", *args).exit_code == 2
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--rate", value) for value in ("0", "-1", "nan")),
+        *(("--spend-per-day", value) for value in ("0", "-1", "nan", "inf", "-inf", "1e999")),
+        *(("--expires", value) for value in ("0", "nan", "inf")),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(folder: Path, option: str, value: str) -> None:
+    result = run("create", "ci", option, value)
+    assert result.exit_code == 2
+    assert option in result.stderr
     assert KeyFile().read() is None
 
 
