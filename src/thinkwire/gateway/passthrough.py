@@ -165,7 +165,6 @@ class Passing:
     """What takes the texts of a block that grows."""
     _held = b""
     _remembered = False
-    _claimed = False
     _wrote = False
     _failure: Failure | None = None
     _refusal: tuple[int, HeaderPairs, bytes] | None = None
@@ -180,6 +179,8 @@ class Passing:
         if prepared.streamed:
             self._decoder = prepared.decoder()
             self._seen = Collector()
+        self._claimed = not is_shared(call.tenant)
+        """Whether nothing is left to store of whose the answer is."""
         self._outlet = call.outlet
         self.way = call.outlet.way
 
@@ -322,7 +323,7 @@ class Passing:
     async def _claim(self, answer: Answer) -> None:
         """Store that this tenant made what the provider keeps of the answer."""
         call, responses = self._call, self._parts.responses
-        if self._claimed or responses is None or not is_shared(call.tenant):
+        if self._claimed or responses is None:
             return
         self._claimed = True
         if own(self._request.extras, "openai_responses").get("store") is not False:

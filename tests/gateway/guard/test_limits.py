@@ -364,6 +364,7 @@ async def test_redis_is_asked_again_after_it_was_restarted(tmp_path: Path) -> No
         await ask(gate, TENANT, 0.25)
         await gate._settled("t1")
         server.say("CLIENT KILL TYPE normal SKIPME yes")
+        server.say("SCRIPT FLUSH")
         assert await balance(counter) == pytest.approx((0.25, 0.0))
         server.say("CLIENT KILL TYPE normal SKIPME yes")
         await ask(gate, RATED)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.redis import redis, redis_url
+from tests.redis import RedisServer, redis, redis_url
 from thinkwire import dialects
 from thinkwire.errors import ConfigError, Overloaded
 from thinkwire.gateway import responses_store
@@ -238,3 +238,16 @@ async def test_without_an_address_it_is_a_file_in_the_state_folder(
     assert (tmp_path / "responses.db").exists()
     with pytest.raises(ConfigError):
         await open_responses(ttl=0, key=KEY)
+
+
+async def test_redis_is_asked_again_on_another_connection(redis: RedisServer) -> None:
+    """A restarted server knows neither its connections nor its scripts any more."""
+    redis.say("FLUSHALL")
+    async with await open_responses(redis.url, key=KEY) as store:
+        for number in range(3):
+            redis.say("CLIENT KILL TYPE normal SKIPME yes")
+            redis.say("SCRIPT FLUSH")
+            await store.keep("me", asked("?"), answer(f"resp_{number}", "x"))
+            redis.say("CLIENT KILL TYPE normal SKIPME yes")
+            assert await store.get("me", f"resp_{number}") is not None
+        assert (await store._shelf.stats()).turns == 3

@@ -85,9 +85,14 @@ class RedisShelf:
     async def open(url: str, limits: Limits) -> RedisShelf:
         try:
             from redis.asyncio import BlockingConnectionPool, Redis
+            from redis.asyncio.retry import Retry
+            from redis.backoff import NoBackoff
+            from redis.exceptions import ConnectionError as Broken
         except ImportError:
             raise ConfigError("a ledger in Redis needs `redis`: pip install 'thinkwire[redis]'") from None
-        options = {"socket_timeout": _SECONDS, "socket_connect_timeout": _SECONDS, "timeout": _SECONDS}
+        options: dict[str, Any] = {"socket_timeout": _SECONDS, "socket_connect_timeout": _SECONDS}
+        # After a restart of the server every idle connection is dead; what is sent here may be sent twice.
+        options |= {"timeout": _SECONDS, "retry": Retry(NoBackoff(), 1, supported_errors=(Broken,))}
         try:
             pool = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS, **options)
         except ValueError as error:
