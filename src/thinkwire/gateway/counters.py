@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -115,8 +116,10 @@ class OwnCounter:
     the event loop.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, patience: float = 5.0) -> None:
+        """`patience` is how many seconds a call may take in all, behind others and behind a lock."""
         self._path = path or state_folder() / "spending.db"
+        self._patience = patience
         self._buckets: dict[str, _Bucket] = {}
         self._db: sqlite3.Connection | None = None
         self._thread: ThreadPoolExecutor | None = None
@@ -158,15 +161,21 @@ class OwnCounter:
         """Run a transaction in the counter's thread, after those that were asked for before it."""
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "thinkwire-spending")
+        deadline = time.monotonic() + self._patience
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thread, self._transact, work, deadline)
         except (sqlite3.Error, OSError) as error:
             _log.error("%s cannot be used: %s", self._path, error)
             raise cannot_count(f"{self._path.name} cannot be used") from None
 
-    def _transact(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    def _transact(self, work: Callable[[sqlite3.Connection], _T], deadline: float) -> _T:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise sqlite3.OperationalError("it was locked for too long")
         if self._db is None:
-            self._db = open_shared(self._path, _SCHEMA)
+            self._db = open_shared(self._path, _SCHEMA, patience=left)
+        self._db.execute(f"PRAGMA busy_timeout = {max(1, int(left * 1000))}")
         with _transaction(self._db):
             return work(self._db)
 

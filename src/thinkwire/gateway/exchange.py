@@ -89,7 +89,8 @@ class Exchange:
         call = self._call
         streamed = call.place.streamed
         call.streamed = self._body.get("stream") is True if streamed is None else streamed
-        await self._check_ids(meant)
+        if is_shared(call.tenant):
+            await self._check_ids(meant)
         passing = None
         if meant.home == call.dialect and meant.level is None and not routed.notes:
             passing = await find_passing(self._parts, call, meant, raw=raw, body=self._body)
@@ -123,7 +124,8 @@ class Exchange:
             if self._call.tenant.spend_per_day is not None:
                 to = meant.located
                 self._parts.limits.check_price(self._call.tenant, has_price(to.provider.name, to.model))
-            await self._check_ids(meant)
+            if is_shared(self._call.tenant):
+                await self._check_ids(meant)
         except ThinkwireError as error:
             return failure_of(error)
         return await self._translated(meant)
@@ -131,7 +133,7 @@ class Exchange:
     async def _check_ids(self, meant: Meant) -> None:
         """Refuse ids of what the provider keeps that the tenant did not make, where they would reach it."""
         call, parts = self._call, self._parts
-        if is_shared(call.tenant) and meant.located.destination.dialect == call.dialect:
+        if meant.located.destination.dialect == call.dialect:
             await check_ids(call, self._body, parts.responses, parts.ledger)
 
     async def _understand(self, meant: Meant) -> Understood:

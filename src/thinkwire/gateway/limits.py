@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from thinkwire.gateway.config import GatewayConfig
@@ -24,6 +25,10 @@ __all__ = ["Counter", "Limits", "OwnCounter", "RedisCounter", "open_counter"]
 
 _SOON = 5.0
 """Seconds to wait where running requests hold back what is left of a day's money."""
+_PAUSES = (0.0, 1.0, 5.0)
+"""Seconds before each try to settle a request."""
+_ORDERLY = 1.0
+"""Seconds that a request waits for those of the same tenant to be settled."""
 _CLOSING = 10.0
 """Seconds in which everything that was spent must be counted when the gateway ends."""
 
@@ -43,12 +48,14 @@ class Limits:
         *,
         clock: Callable[[], float] = time.time,
         on_running: Callable[[int], None] = lambda running: None,
+        pauses: Sequence[float] = _PAUSES,
     ) -> None:
         self.config = config
         """May be replaced while running."""
         self._counter = counter
         self._clock = clock
         self._on_running = on_running
+        self._pauses = pauses
         self._settling: dict[asyncio.Task[None], str] = {}
         """Settlements that are still being written, and whose they are."""
         self.running = 0
@@ -130,21 +137,32 @@ class Limits:
     async def _settle(self, reservation: Reservation, cost: float, after: asyncio.Future[Any] | None) -> None:
         if after is not None:
             await asyncio.wait([after])
-            after.exception()
-        try:
-            await self._counter.settle(reservation, cost)
-        except Refusal as error:
-            _log.error(
-                "a request of %s counts as %.6f USD instead of %.6f: %s",
-                *(reservation.tenant, reservation.usd, cost, error),
-            )
+            if after.exception() is not None:
+                # Whether it was written is not known. One try: the store is in trouble.
+                with contextlib.suppress(Refusal):
+                    await self._counter.settle(reservation, cost)
+                return
+        failed: Refusal | None = None
+        for pause in self._pauses:
+            if pause:
+                await asyncio.sleep(pause)
+            try:
+                await self._counter.settle(reservation, cost)
+            except Refusal as error:
+                failed = error
+            else:
+                return
+        _log.error(
+            "a request of %s counts as %.6f USD instead of %.6f: %s",
+            *(reservation.tenant, reservation.usd, cost, failed),
+        )
 
     async def _settled(self, tenant: str) -> None:
         """Wait until what this tenant's earlier requests cost is counted."""
         if self._settling:
             mine = [task for task, whose in self._settling.items() if whose == tenant]
             if mine:
-                await asyncio.wait(mine)
+                await asyncio.wait(mine, timeout=_ORDERLY)
 
 
 def open_counter(config: GatewayConfig) -> Counter:

@@ -76,7 +76,8 @@ async def counters(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 
 def limits(counter: Counter, clock: Clock | None = None, **server: int) -> Limits:
-    return Limits(GatewayConfig(server=Server(**server)), counter, clock=clock or Clock())  # type: ignore[arg-type]
+    config = GatewayConfig(server=Server(**server))  # type: ignore[arg-type]
+    return Limits(config, counter, clock=clock or Clock(), pauses=(0.0, 0.001))
 
 
 async def ask(limits: Limits, tenant: Tenant, cost: float = 0.0, *, estimate: float = 0.0) -> None:
@@ -86,6 +87,7 @@ async def ask(limits: Limits, tenant: Tenant, cost: float = 0.0, *, estimate: fl
         held = await limits.reserve(tenant, estimate)
     if held is not None:
         limits.settle(held, cost)
+        await limits._settled(tenant.id)
 
 
 async def refused(limits: Limits, tenant: Tenant, *, estimate: float = 0.0) -> Refusal:
@@ -140,9 +142,7 @@ async def test_a_day_ends_when_its_money_is_spent_and_another_begins(counters: C
 async def test_money_is_counted_by_all_workers_together(counters: Callable[[], Counter]) -> None:
     first, second = limits(counters()), limits(counters())
     await ask(first, TENANT, 0.6)
-    await first._settled("t1")
     await ask(second, TENANT, 0.6)
-    await second._settled("t1")
     assert (await refused(first, TENANT)).kind == "quota"
 
 
@@ -343,7 +343,6 @@ async def test_a_locked_database_does_not_stop_the_loop(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     gate = limits(OwnCounter(path))
     await ask(gate, TENANT)
-    await gate._settled("t1")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     waiting = asyncio.ensure_future(gate.reserve(TENANT, 0.1))
@@ -356,13 +355,54 @@ async def test_a_locked_database_does_not_stop_the_loop(tmp_path: Path) -> None:
     await gate.aclose()
 
 
+async def test_requests_do_not_wait_for_a_lock_one_after_another(tmp_path: Path) -> None:
+    """Twenty are refused in about the time in which one is."""
+    path = tmp_path / "s.db"
+    gate = limits(OwnCounter(path, patience=0.2))
+    await ask(gate, TENANT)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    took: list[float] = []
+    for count in (1, 20):
+        began = time.monotonic()
+        answers = await asyncio.gather(
+            *(gate.reserve(TENANT, 0.1) for _ in range(count)), return_exceptions=True
+        )
+        took.append(time.monotonic() - began)
+        assert {getattr(answer, "status", None) for answer in answers} == {503}
+    assert took[1] < 5 * took[0]
+    other.execute("COMMIT")
+    other.close()
+    await gate.aclose()
+
+
+async def test_what_could_not_be_settled_at_once_is_settled_later(tmp_path: Path) -> None:
+    counter = OwnCounter(tmp_path / "s.db")
+    gate = limits(counter)
+    held = await gate.reserve(TENANT, 0.3)
+    assert held is not None
+    settle, tries = counter.settle, 0
+
+    async def once_broken(reservation: Reservation, cost: float) -> None:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise Refusal(503, "overloaded", "locked")
+        await settle(reservation, cost)
+
+    counter.settle = once_broken  # type: ignore[method-assign]
+    gate.settle(held, 0.2)
+    await gate._settled("t1")
+    assert await balance(counter) == pytest.approx((0.2, 0.0))
+    await gate.aclose()
+
+
 async def test_redis_is_asked_again_after_it_was_restarted(tmp_path: Path) -> None:
     with running() as server:
         counter = RedisCounter(server.url)
         gate = limits(counter)
         await ask(gate, RATED)
         await ask(gate, TENANT, 0.25)
-        await gate._settled("t1")
         server.say("CLIENT KILL TYPE normal SKIPME yes")
         server.say("SCRIPT FLUSH")
         assert await balance(counter) == pytest.approx((0.25, 0.0))

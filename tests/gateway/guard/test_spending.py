@@ -229,6 +229,7 @@ async def test_a_counter_that_cannot_be_written_refuses_keys_with_a_daily_spend_
     await bank.balance()
     counter = bank.served.parts.limits._counter
     assert isinstance(counter, OwnCounter)
+    bank.served.parts.limits._pauses = (0.0,)
     await counter._run(lambda db: db.execute("PRAGMA query_only = ON"))
     bank.provider.replies = [whole(DEAR)] * 2
     status, headers, text = await bank.ask(key, max_tokens=10)
