@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from thinkwire.asking import Located
+from thinkwire.catalog import Facts
 from thinkwire.context import estimate_text
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.cost import bound_of, cost_of, has_price
@@ -55,12 +56,11 @@ class Held(msgspec.Struct, frozen=True):
     estimate: Estimate
 
 
-def estimate(body: JsonObject, dialect: str, to: Located, default_output: int) -> Estimate:
+def estimate(body: JsonObject, dialect: str, facts: Facts | None, default_output: int) -> Estimate:
     """Estimate a request from its body: its input, and the longest answer that it allows.
 
     Where the request names no maximum, `default_output` counts, or the model's own if that is less.
     """
-    facts = to.found.facts if to.found is not None else None
     window = context_of(facts) if facts is not None else None
     longest = facts.max_output if facts is not None else None
     options = body.get("generationConfig", body.get("generation_config")) if dialect == "gemini" else body
@@ -76,9 +76,9 @@ def estimate(body: JsonObject, dialect: str, to: Located, default_output: int) -
 
 def _count(value: Any) -> int | None:
     """A positive number of tokens, also where JSON has it with a point."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 1:
-        return int(value)
-    return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value < math.inf:
+        return None
+    return int(value)
 
 
 def input_tokens(body: JsonObject, most: int) -> int:
@@ -112,7 +112,8 @@ async def hold(limits: Limits, call: Call, to: Located, body: JsonObject) -> Hel
     """Reserve the estimated cost of a request of a tenant with a daily spend, or refuse it."""
     provider, model = to.provider.name, to.model
     limits.check_price(call.tenant, has_price(provider, model))
-    expected = estimate(body, call.dialect, to, call.config.limits.reserve_output_tokens)
+    facts = to.found.facts if to.found is not None else None
+    expected = estimate(body, call.dialect, facts, call.config.limits.reserve_output_tokens)
     cost = _priced(expected.input_tokens, expected.output_tokens, provider, model)
     reservation = await limits.reserve(call.tenant, cost)
     return None if reservation is None else Held(reservation, expected)

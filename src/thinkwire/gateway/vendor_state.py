@@ -64,6 +64,8 @@ def _referred(item: JsonObject) -> str | None:
         found = item.get("approval_request_id")
     elif kind is None:
         found = None if "role" in item else found
+    elif not isinstance(kind, str):
+        found = None
     elif kind in _WHOLE:
         found = None if item.get(_WHOLE[kind]) else found
     elif kind != "item_reference":

@@ -199,6 +199,13 @@ async def test_the_model_that_was_checked_is_the_one_that_is_sent(house: House, 
     assert len(house.provider.received) == 1
 
 
+@pytest.mark.parametrize("kind", [[], {}, 5, True])
+async def test_a_type_that_is_none_is_the_providers_to_refuse(house: House, kind: Any) -> None:
+    house.provider.replies = [Reply(400, b'{"error": {"message": "Invalid type."}}')]
+    status, body = await house.post(house.alice, input=[{"type": kind, "id": "msg_old"}])
+    assert (status, b"Invalid type." in body) == (400, True)
+
+
 async def test_without_keys_ids_of_the_provider_go_through(tmp_path: Path) -> None:
     async with (
         upstream() as provider,
