@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -199,6 +201,24 @@ async def test_a_reservation_that_was_never_settled_counts_as_spent(counters: Ca
     assert await balance(counter, later + 1) == pytest.approx((0.4, 0.0))
     await counter.settle(held, 0.1)
     assert await balance(counter, later + 1) == pytest.approx((0.1, 0.0)), "settled late, at its true cost"
+
+
+async def test_a_killed_worker_leaves_its_reservation(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, os, signal, sys; from pathlib import Path\n"
+        "from thinkwire.gateway.counters import OwnCounter, Reservation\n"
+        "async def main():\n"
+        "    counter = OwnCounter(Path(sys.argv[1]))\n"
+        "    await counter.reserve(Reservation('r1', 't1', '2027-01-15', 0.4), 1.0, float(sys.argv[2]))\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script, tmp_path / "s.db", str(MORNING)])
+    assert killed.returncode == -signal.SIGKILL
+    counter = OwnCounter(tmp_path / "s.db")
+    assert await balance(counter) == pytest.approx((0.0, 0.4))
+    assert await balance(counter, MORNING + RESERVATION_SECONDS) == pytest.approx((0.4, 0.0))
+    await counter.aclose()
 
 
 async def test_a_request_that_is_cancelled_while_it_is_admitted_holds_nothing_back(
