@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,54 @@ def state_folder() -> Path:
 def data_folder() -> Path:
     """What the user made: conversations."""
     return _own("THINKWIRE_DATA") or Path(_usual().user_data_dir(NAME, appauthor=False))
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and missing ones above it, for its owner alone, whatever the umask is.
+
+    The configuration, state or data folder that exists already and that everybody can write to is closed to
+    them.
+    """
+    missing = []
+    above = folder
+    while not above.is_dir() and above != above.parent:
+        missing.append(above)
+        above = above.parent
+    for each in reversed(missing):
+        try:
+            os.mkdir(each, 0o700)
+        except FileExistsError:
+            if not each.is_dir():
+                raise
+    if not missing:
+        _check_writers(folder)
+
+
+def _check_writers(folder: Path) -> None:
+    """Remove write access of others to thinkwire's own folders, or warn where that may be on purpose."""
+    if os.name != "posix":
+        return
+    found = os.stat(folder)
+    if not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or folder in _warned:
+        return
+    if folder not in (config_folder(), state_folder(), data_folder()):
+        return
+    _warned.add(folder)
+    is_shared = found.st_mode & stat.S_ISVTX or not found.st_mode & stat.S_IWOTH
+    if is_shared or found.st_uid != os.geteuid():
+        _warn("others can write to %s: run `chmod go-w %s`", folder, folder)
+        return
+    os.chmod(folder, stat.S_IMODE(found.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+    _warn("others could write to %s; only you can now", folder)
+
+
+_warned: set[Path] = set()
+
+
+def _warn(message: str, *about: Path) -> None:
+    import logging
+
+    logging.getLogger("thinkwire").warning(message, *about)
 
 
 def _own(variable: str) -> Path | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from thinkwire.catalog import Facts
-from thinkwire.folders import SharedFile, state_folder
+from thinkwire.folders import SharedFile, make_folder, state_folder
 from thinkwire.reasoning.recovery import Lesson
 
 _decode = msgspec.json.Decoder(Lesson).decode
@@ -35,7 +35,7 @@ class LessonBook:
 
     def add(self, lesson: Lesson) -> None:
         """Appends in one write, so that several processes can learn at once."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, _encode(lesson) + b"\n")

@@ -63,8 +63,8 @@ async def test_both_answer_on_one_port(url: str) -> None:
             assert (await answer.json())["choices"][0]["message"]["content"] == "Both."
 
 
-async def test_a_web_app_that_cannot_be_opened_says_why_and_the_gateway_serves(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_a_web_app_that_cannot_be_opened_says_so_and_the_gateway_serves(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("THINKWIRE_DATABASE_URL", "nonsense://nowhere")
     config = GatewayConfig()
@@ -72,9 +72,10 @@ async def test_a_web_app_that_cannot_be_opened_says_why_and_the_gateway_serves(
     async with served._opened(), serving(served, config) as url, aiohttp.ClientSession() as session:
         async with session.get(f"{url}/api/me") as me:
             assert me.status == 503
-            assert "sqlite" in await me.text()
+            assert "nonsense" not in await me.text(), "strangers are not told where the database is"
         async with session.get(f"{url}/healthz") as health:
             assert health.status == 200
+    assert "a store is at sqlite:///" in caplog.text
 
 
 def test_beyond_this_machine_people_must_log_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from thinkwire.errors import ConfigError
+from thinkwire.folders import make_folder
 
 LARGEST_FILE = 1024 * 1024
 
@@ -38,7 +39,7 @@ def write_text(path: Path, text: str) -> None:
 
     target = Path(os.path.realpath(path))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(target.parent)
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(descriptor, "wb") as stream:

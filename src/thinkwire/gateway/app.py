@@ -138,6 +138,14 @@ async def _hello(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(200, _TEXT, b"thinkwire gateway\n" if call.scope["method"] == "GET" else b"")
 
 
+async def _ready(parts: Parts, call: Call, raw: bytes) -> None:
+    """Answer 200 when everything that the gateway needs can be used, else 503; the body lists each check."""
+    report = await parts.readiness.report()
+    status = 200 if report.is_ready else 503
+    body = report.body if call.scope["method"] == "GET" else b""
+    await call.outlet.whole(status, [*JSON, (b"cache-control", b"no-store")], body)
+
+
 async def _well(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(200, _TEXT, b"ok\n" if call.scope["method"] == "GET" else b"")
 
@@ -151,7 +159,7 @@ _OPERATIONS: dict[str, Callable[[Parts, Call, bytes], Awaitable[None]]] = {
     "metrics": _metrics,
     "hello": _hello,
     "healthz": _well,
-    "readyz": _well,
+    "readyz": _ready,
     "preflight": _preflight,
     "refuse": _turn_away,
 }

@@ -9,17 +9,23 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from thinkwire.client import Client
 from thinkwire.errors import ThinkwireError
+from thinkwire.gateway.backoff import retry_delays
+from thinkwire.gateway.checks import RedisCheck, check_folder
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.headers import Scope
 from thinkwire.gateway.outlet import Receive, Send
 from thinkwire.gateway.paths import LONGEST, find_place
+from thinkwire.gateway.readiness import NotReady
 from thinkwire.store import open_store
+
+if TYPE_CHECKING:
+    from thinkwire.store import Store
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -49,50 +55,86 @@ class Beside:
         self._config = config
         self._sim = sim
         self._auth = auth
-        self._ready: asyncio.Future[App] = asyncio.get_running_loop().create_future()
+        self._app: App | None = None
+        self._store: Store | None = None
+        self._redis: RedisCheck | None = None
+        self._error = ""
+        self._tried = asyncio.Event()
+        """Set once the first attempt to open is over."""
         self._end = asyncio.Event()
         self._task = asyncio.create_task(self._live())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            app = await asyncio.shield(self._ready)
-        except (ThinkwireError, ModuleNotFoundError) as error:
-            await _sorry(send, f"the web app is not there: {error}\n")
+        if self._app is None:
+            await self._tried.wait()
+        if self._app is None:
+            await _unavailable(send)
             return
-        await app(scope, receive, send)
+        await self._app(scope, receive, send)
+
+    async def check(self) -> None:
+        """Raise NotReady unless the web app is open and what it keeps can be read."""
+        if self._app is None or self._store is None:
+            raise NotReady("cannot be opened" if self._error else "being opened")
+        await self._store.ping()
+        file = self._store.database.place.file
+        if file is not None:
+            await check_folder(file.parent)
+        if self._redis is not None:
+            await self._redis()
 
     async def aclose(self) -> None:
         self._end.set()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _live(self) -> None:
-        try:
-            async with self._opened() as app:
-                self._ready.set_result(app)
-                await self._end.wait()
-        except Exception as error:
-            if self._ready.done():
-                raise
-            _log.error("the web app could not be opened: %s", error)
-            self._ready.set_exception(error)
-            self._ready.exception()
+        for delay in retry_delays():
+            try:
+                async with self._opened() as app:
+                    self._app = app
+                    if self._error:
+                        _log.warning("the web app is open now")
+                    self._tried.set()
+                    await self._end.wait()
+                return
+            except ModuleNotFoundError as error:
+                self._fail(error, f"pip install 'thinkwire[web,store]', then start again ({error})")
+                return
+            except Exception as error:
+                self._fail(error, f"{error}; trying again in {delay:g} s")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._end.wait(), delay)
+                return
+
+    def _fail(self, error: Exception, reason: str) -> None:
+        self._app = self._store = self._redis = None
+        self._error = str(error)
+        unexpected = not isinstance(error, ThinkwireError | OSError | ModuleNotFoundError)
+        _log.error("the web app could not be opened: %s", reason, exc_info=error if unexpected else None)
+        self._tried.set()
 
     @contextlib.asynccontextmanager
     async def _opened(self) -> AsyncIterator[App]:
         # By name: the web app is another face, and faces do not know each other.
         web = await asyncio.to_thread(import_module, "thinkwire.web.app")
         await asyncio.to_thread(import_module, "thinkwire.store.opening")
+        redis_url = os.environ.get("THINKWIRE_REDIS_URL")
         async with (
             Client(sim=self._sim or None, providers=self._config.providers()) as client,
             await open_store() as store,
+            contextlib.AsyncExitStack() as stack,
         ):
+            self._store = store
+            if redis_url:
+                self._redis = RedisCheck(redis_url)
+                stack.push_async_callback(self._redis.aclose)
             app: Any = web.create(
                 client,
                 store,
                 simulated=self._sim,
                 auth=self._auth,
                 hosts=tuple(self._config.server.allowed_hosts),
-                redis_url=os.environ.get("THINKWIRE_REDIS_URL"),
+                redis_url=redis_url,
             )
             async with app.router.lifespan_context(app):
                 # Behind a proxy on this machine, its word counts for who calls and how.
@@ -100,7 +142,11 @@ class Beside:
                 yield cast(App, ProxyHeadersMiddleware(app, trusted_hosts=trusted))
 
 
-async def _sorry(send: Send, words: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+_UNAVAILABLE = b"the web app cannot be opened now and is tried again; the log of `thinkwire serve` says why\n"
+
+
+async def _unavailable(send: Send) -> None:
+    """Answer 503 without the cause: it may name hosts, users and paths, and anybody may ask."""
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"retry-after", b"10")]
     await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": words.encode(), "more_body": False})
+    await send({"type": "http.response.body", "body": _UNAVAILABLE, "more_body": False})

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from thinkwire.errors import ConfigError
-from thinkwire.folders import config_folder, state_folder
+from thinkwire.folders import config_folder, make_folder, state_folder
 
 PREFIX = "tw_"
 LONGEST = 512
@@ -217,7 +217,7 @@ class KeyFile:
     def _changing(self) -> Iterator[Keys]:
         """The keys as they are, while nobody else changes them."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self.path.parent)
             with _alone(self.path.with_suffix(".lock")):
                 yield self.read() or Keys(salt=secrets.token_hex(32))
         except OSError as error:
@@ -256,7 +256,7 @@ class LastUsed:
         for key, when in self._seen.items():
             merged[key] = max(when, merged.get(key, 0.0))
         with suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             write_private(self.path, msgspec.json.encode(merged).decode())
 
 

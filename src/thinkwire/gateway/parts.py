@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from thinkwire.client import Client
+from thinkwire.folders import make_folder, state_folder
 from thinkwire.gateway.asked import Directory
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.checks import RedisCheck, check_database_file, check_folder
 from thinkwire.gateway.config import GatewayConfig, LedgerSettings
 from thinkwire.gateway.guard import require_keys
 from thinkwire.gateway.keepalive import Round
@@ -23,6 +26,7 @@ from thinkwire.gateway.ledger.matching import prefix_of, worth_keeping
 from thinkwire.gateway.limits import Limits, open_counter
 from thinkwire.gateway.logs import gathering, log_request
 from thinkwire.gateway.question import Question
+from thinkwire.gateway.readiness import Readiness
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import ResponseStore, open_responses
 from thinkwire.http import Timeouts
@@ -49,6 +53,8 @@ class Parts(msgspec.Struct):
     """What was understood of requests that only ask something."""
     passings: Ways[tuple[Request, Plan]] = msgspec.field(default_factory=Ways)
     """What was decided for those that go through as they are."""
+    readiness: Readiness = msgspec.field(default_factory=Readiness)
+    """What `/readyz` checks."""
     rounds: Round = msgspec.field(default_factory=lambda: Round(0.0))
     """Who looks whether streams are silent."""
 
@@ -101,6 +107,10 @@ async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> 
         if config.ledger.enabled:
             ledger = await stack.enter_async_context(await _open_ledger(config.ledger))
             responses = await stack.enter_async_context(await _open_responses(config.ledger))
+        readiness = await _open_readiness(config, stack)
+        for name, store in (("ledger", ledger), ("responses", responses)):
+            if store is not None:
+                readiness.add(name, store.ping)
         yield Parts(
             config=config,
             client=client,
@@ -112,6 +122,7 @@ async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> 
             responses=responses,
             metrics=metrics,
             observers=observers,
+            readiness=readiness,
         )
 
 
@@ -151,11 +162,29 @@ def _observers(config: GatewayConfig) -> tuple[Any, tuple[Callable[[Record], Non
     return metrics, tuple(observers)
 
 
+async def _open_readiness(config: GatewayConfig, stack: AsyncExitStack) -> Readiness:
+    """The checks of what every gateway uses: its folder, and where it counts."""
+    readiness = Readiness()
+    folder = state_folder()
+    with suppress(OSError):  # the check tells it
+        make_folder(folder)
+    readiness.add("disk", partial(check_folder, folder))
+    if config.limits.url:
+        redis = RedisCheck(config.limits.url)
+        stack.push_async_callback(redis.aclose)
+        readiness.add("limits", redis)
+    else:
+        readiness.add("limits", partial(check_database_file, folder / "spending.db", "spending"))
+    stack.push_async_callback(readiness.aclose)
+    return readiness
+
+
 async def _open_ledger(settings: LedgerSettings) -> Ledger:
-    return await open_ledger(settings.url, ttl=settings.ttl_seconds, max_bytes=settings.max_bytes)
+    ttl, size = settings.ttl_seconds, settings.max_bytes
+    return await open_ledger(settings.url, ttl=ttl, max_bytes=size, resilient=True)
 
 
 async def _open_responses(settings: LedgerSettings) -> ResponseStore:
     """Beside the ledger where that is shared, else in a file of its own."""
     shared = settings.url if urlsplit(settings.url or "").scheme not in ("", "sqlite") else None
-    return await open_responses(shared)
+    return await open_responses(shared, resilient=True)

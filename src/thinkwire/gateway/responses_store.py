@@ -61,14 +61,17 @@ async def open_responses(
     ttl: float = 30 * DAY,
     max_bytes: int = 512 * 1024 * 1024,
     key: bytes | Sequence[bytes] | None = None,
+    resilient: bool = False,
 ) -> ResponseStore:
     """The store at an address, as for the ledger; without one, `responses.db` in the state folder.
 
     A Redis or PostgreSQL may be the ledger's: the names of the two never meet, and the shorter time counts.
+    `resilient` is as for `open_ledger`.
     """
     if ttl <= 0 or max_bytes <= 0:
         raise ConfigError("the time and the size of stored responses must be more than nothing")
-    shelf = await open_shelf(url or str(state_folder() / "responses.db"), Limits(ttl, max_bytes))
+    address = url or str(state_folder() / "responses.db")
+    shelf = await open_shelf(address, Limits(ttl, max_bytes), resilient=resilient)
     return ResponseStore(shelf, load_secrets() if key is None else key)
 
 
@@ -180,6 +183,10 @@ class ResponseStore:
             raise _in_trouble(error) from None
         bound = bound_to(tenant, VERSION)
         return {names[name] for name, value in values.items() if self._box.unlock(value, bound)}
+
+    async def ping(self) -> None:
+        """Read from the store; ShelfError when it does not answer."""
+        await self._shelf.ping()
 
     async def aclose(self) -> None:
         await self._shelf.aclose()

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from thinkwire.errors import ConfigError
-from thinkwire.folders import state_folder
+from thinkwire.folders import make_folder, state_folder
 
 VARIABLE = "THINKWIRE_GATEWAY_KEY"
 SIZE = 32
@@ -69,7 +69,7 @@ def _make(path: Path) -> None:
     """A new secret. Of two processes that begin at once, the first one's stands."""
     own = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "wb") as file:
             file.write(os.urandom(SIZE))

@@ -89,6 +89,7 @@ class Served:
             asyncio.get_running_loop().run_in_executor(None, warm_up)
             if self._orders.web:
                 self._web = Beside(config, sim=self._orders.sim, auth=self._orders.auth)
+                parts.readiness.add("web", self._web.check)
             try:
                 yield
             finally:

@@ -8,6 +8,7 @@ import time
 from types import TracebackType
 
 from thinkwire.errors import ConfigError
+from thinkwire.folders import make_folder
 from thinkwire.store import schema
 from thinkwire.store.accounts import Accounts
 from thinkwire.store.agents import Agents
@@ -42,6 +43,10 @@ class Store(Conversations, Messages, Search, Spending, Agents, Accounts, Uploads
         finally:
             await self.database.close()
 
+    async def ping(self) -> None:
+        """Read from the database; ConfigError when it does not answer."""
+        await version_of(self.database)
+
     async def __aenter__(self) -> Store:
         return self
 
@@ -72,7 +77,7 @@ def the_database(place: Place, key: str | None = None) -> Database:
     safe = Safe(key)
     if place.file is not None:
         try:
-            place.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(place.file.parent)
             os.close(os.open(place.file, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             raise ConfigError(f"the store cannot be at {place.file}: {error.strerror}") from None

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from thinkwire.folders import state_folder
+from thinkwire.folders import make_folder, state_folder
 
 MOST = 1_000
 _LONGEST = 20_000
@@ -70,7 +70,7 @@ def _read(path: Path) -> list[str]:
 
 def _append(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(json.dumps(text) + "\n")

@@ -14,6 +14,7 @@ from thinkwire.asking import Located, locate
 from thinkwire.catalog import Facts
 from thinkwire.config import load_settings, working_folder
 from thinkwire.errors import ConfigError, MalformedInput, ThinkwireError
+from thinkwire.folders import make_folder
 from thinkwire.notes import Note
 from thinkwire.request import Request
 from thinkwire.session.beginning import first_model
@@ -45,7 +46,7 @@ def tools_for(web: Web, owner: str) -> tuple[Spec, ...]:
     if folder is None:
         return ()
     own = Path(folder) / owner
-    own.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(own)
     return tuple(spec for spec in _tools(own) if spec.effect != "run")
 
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from thinkwire.errors import ConfigError
 from thinkwire.folders import state_folder
 from thinkwire.gateway.ledger.ledger import Ledger
+from thinkwire.gateway.ledger.retrying import open_or_retry
 from thinkwire.gateway.ledger.shelf import Limits, Shelf, Stats
 from thinkwire.gateway.secret import load_secrets
 
@@ -24,20 +25,30 @@ async def open_ledger(
     ttl: float = 7 * DAY,
     max_bytes: int = 256 * 1024 * 1024,
     key: bytes | Sequence[bytes] | None = None,
+    resilient: bool = False,
 ) -> Ledger:
     """The ledger at an address; without one, `ledger.db` in the state folder.
 
     Turns that nobody asked for during `ttl` seconds are forgotten, and the longest unused ones when all
     together are larger than `max_bytes`. `key` locks them; without one it is the gateway's own.
+
+    With `resilient`, as a server wants it, a store that cannot be opened is tried again in the background,
+    and a damaged SQLite file is moved aside.
     """
     if ttl <= 0 or max_bytes <= 0:
         raise ConfigError("the ledger's ttl and its size must be more than nothing")
     secrets = load_secrets() if key is None else key
-    return Ledger(await open_shelf(url, Limits(ttl, max_bytes)), secrets, ttl)
+    return Ledger(await open_shelf(url, Limits(ttl, max_bytes), resilient=resilient), secrets, ttl)
 
 
-async def open_shelf(url: str | None, limits: Limits) -> Shelf:
-    """The store at an address, for whoever need not read what is in it."""
+async def open_shelf(url: str | None, limits: Limits, *, resilient: bool = False) -> Shelf:
+    """Open the store at an address, without the key to what is in it. `resilient` as for `open_ledger`."""
+    if resilient:
+        return await open_or_retry(lambda: _open_shelf(url, limits, repair=True))
+    return await _open_shelf(url, limits)
+
+
+async def _open_shelf(url: str | None, limits: Limits, *, repair: bool = False) -> Shelf:
     scheme = urlsplit(url).scheme if url else ""
     if scheme in ("redis", "rediss", "unix"):
         from thinkwire.gateway.ledger.redis import RedisShelf
@@ -51,7 +62,7 @@ async def open_shelf(url: str | None, limits: Limits) -> Shelf:
         raise ConfigError(f"a ledger's address is {_URLS}; not one with {scheme!r}")
     from thinkwire.gateway.ledger.sqlite import SqliteShelf
 
-    return await SqliteShelf.open(_path(url), limits)
+    return await SqliteShelf.open(_path(url), limits, repair=repair)
 
 
 def _path(url: str | None) -> Path:

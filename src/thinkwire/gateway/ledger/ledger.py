@@ -190,6 +190,10 @@ class Ledger:
         except msgspec.DecodeError:
             return None
 
+    async def ping(self) -> None:
+        """Read from the store; ShelfError when it does not answer."""
+        await self._shelf.ping()
+
     async def stats(self) -> Stats:
         return await self._shelf.stats()
 

@@ -87,7 +87,7 @@ class PostgresShelf:
             async with shelf._transaction() as db:
                 await db.execute(_LOCK)
                 await db.execute(_SCHEMA)
-        except ShelfError:
+        except BaseException:
             await shelf.aclose()
             raise
         return shelf
@@ -126,6 +126,10 @@ class PostgresShelf:
     async def remove(self, names: Sequence[bytes]) -> int:
         async with self._transaction() as db:
             return _count(await db.execute(_REMOVE, list(names)))
+
+    async def ping(self) -> None:
+        async with self._connection() as db:
+            await db.fetch("SELECT 1 FROM thinkwire_ledger_turns LIMIT 1")
 
     async def stats(self) -> Stats:
         async with self._connection() as db:

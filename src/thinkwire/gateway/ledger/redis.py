@@ -101,7 +101,7 @@ class RedisShelf:
         shelf = RedisShelf(redis, url, limits)
         try:
             await shelf.stats()
-        except ShelfError:
+        except BaseException:
             await shelf.aclose()
             raise
         return shelf
@@ -158,6 +158,10 @@ class RedisShelf:
     async def remove(self, names: Sequence[bytes]) -> int:
         async with self._trouble():
             return int(await self._remove([_USED, _BYTES, *(_NAME + name for name in names)], [_TURN]))
+
+    async def ping(self) -> None:
+        async with self._trouble():
+            await self._redis.ping()
 
     async def stats(self) -> Stats:
         async with self._trouble(), self._redis.pipeline(transaction=False) as pipe:

@@ -61,6 +61,9 @@ class Shelf(Protocol):
         """Delete the entries that these names lead to, with all their names; how many that were."""
         ...
 
+    async def ping(self) -> None:
+        """Read something; ShelfError when the store does not answer."""
+
     async def stats(self) -> Stats: ...
 
     async def purge(self, before: float | None) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
-from thinkwire.gateway.sqlite import open_shared
+from thinkwire.gateway.sqlite import ReplaceableFile
 
 _SCHEMA = """
 PRAGMA synchronous = NORMAL;
@@ -62,9 +62,10 @@ class _Job(NamedTuple):
 class SqliteShelf:
     """Several processes may share the file. WAL, `synchronous=NORMAL`: what is put outlives the process."""
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    def __init__(self, path: Path, limits: Limits, *, repair: bool = False) -> None:
         self._path = path
         self._limits = limits
+        self._file = ReplaceableFile(path, _SCHEMA, repair=repair)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="thinkwire-ledger", daemon=True)
         self._closed = False
@@ -72,12 +73,13 @@ class SqliteShelf:
         self._bytes = 0
 
     @staticmethod
-    async def open(path: Path, limits: Limits) -> SqliteShelf:
-        shelf = SqliteShelf(path, limits)
+    async def open(path: Path, limits: Limits, *, repair: bool = False) -> SqliteShelf:
+        """Open or make the file. With `repair`, a damaged one is moved aside, now or when it is noticed."""
+        shelf = SqliteShelf(path, limits, repair=repair)
         shelf._thread.start()
         try:
             await shelf._ask(lambda db: shelf._make_room(db, time.time()))
-        except ShelfError:
+        except BaseException:
             await shelf.aclose()
             raise
         return shelf
@@ -143,6 +145,9 @@ class SqliteShelf:
             removed += db.execute(query, (name,)).rowcount
         return removed
 
+    async def ping(self) -> None:
+        await self._ask(lambda db: db.execute("SELECT 1 FROM turns LIMIT 1").fetchone(), writes=False)
+
     async def stats(self) -> Stats:
         query = "SELECT count(*), coalesce(sum(size), 0), min(used), max(used) FROM turns"
         turns, size, oldest, newest = await self._ask(lambda db: db.execute(query).fetchone(), writes=False)
@@ -168,22 +173,27 @@ class SqliteShelf:
 
     def _run(self) -> None:
         """The thread: one connection, one transaction for everything that waits."""
-        db: sqlite3.Connection | None = None
         try:
             while (job := self._jobs.get()) is not None:
                 jobs = [job]
                 last = self._gather(jobs)
-                try:
-                    db = db or open_shared(self._path, _SCHEMA)
-                except (sqlite3.Error, OSError) as error:
-                    _settle([(job, None, self._trouble(error)) for job in jobs])
-                else:
-                    self._work(db, jobs)
+                self._serve(jobs)
                 if last:
                     return
         finally:
-            if db is not None:
-                db.close()
+            self._file.close()
+
+    def _serve(self, jobs: list[_Job]) -> None:
+        """Run the jobs; once more on a new file when the present one turns out to be damaged."""
+        try:
+            try:
+                self._work(self._file.connection(), jobs)
+            except sqlite3.DatabaseError as error:
+                if not self._file.replace_damaged(error):
+                    raise
+                self._work(self._file.connection(), jobs)
+        except (sqlite3.Error, OSError) as error:
+            _settle([(job, None, self._trouble(error)) for job in jobs])
 
     def _gather(self, jobs: list[_Job]) -> bool:
         """Takes along what waits already; whether the shelf is to be closed after it."""
@@ -200,6 +210,8 @@ class SqliteShelf:
             with _transaction(db) if any(job.writes for job in jobs) else contextlib.nullcontext():
                 results = [(job, job.work(db), None) for job in jobs]
         except Exception as error:  # whatever it is: nobody may wait for ever
+            if self._file.repairs(error):
+                raise
             if len(jobs) == 1:
                 _settle([(jobs[0], None, self._trouble(error))])
                 return
