@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 Mechanism = Literal["effort", "level", "budget", "adaptive", "toggle", "toggle+budget", "always", "none"]
 """How thinking is controlled: by a word, by a number of tokens, by a switch, or not at all."""
@@ -48,6 +49,8 @@ Refusal = Literal[
 ]
 
 Day: TypeAlias = datetime.date
+_Tokens: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+_Price: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,13 +101,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     options: tuple[str, ...] = ()
     """Further words about thinking that this server of the chat wire knows, as dotted paths; `OPTIONS` in
     `reasoning/native.py` lists those that only some know."""
-    context: int | None = None
-    max_output: int | None = None
+    context: _Tokens | None = None
+    max_output: _Tokens | None = None
     released: Day | None = None
     retires: Day | None = None
     """The day on which it was or will be shut down."""
-    price_input: float | None = None
-    price_output: float | None = None
+    price_input: _Price | None = None
+    price_output: _Price | None = None
     """US dollars for a million tokens."""
     source: str
     checked: Day

@@ -66,7 +66,7 @@ def read_table(text: str, file: str, known: dict[str, Facts] | None = None) -> T
     """A table's rows. `known` are rows of other tables that a row may be `like`."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file}: {error}") from None
     reader = _Reader(text, file, raw, dict(known or {}))
     table = reader.table()

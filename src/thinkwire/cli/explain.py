@@ -26,14 +26,20 @@ from thinkwire.reasoning.spoken import read_intent
 from thinkwire.reasoning.target import Target, all_targets, find_target
 from thinkwire.request import Request
 from thinkwire.routing import choose_route, wants_thinking
+from thinkwire.settings.keys import LARGEST
 
 SAMPLE = Request(turns=(Turn("user", (Text("Hello"),)),))
 
 
 @click.command(name="explain")
 @click.argument("model", required=False)
-@click.option("--thinking-budget", type=int, metavar="N", help="Tokens; 0 is off, -1 lets the model decide.")
-@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="The ceiling of the answer.")
+@click.option(
+    "--thinking-budget",
+    type=click.IntRange(-1, LARGEST),
+    metavar="N",
+    help="Tokens; 0 is off, -1 lets the model decide.",
+)
+@click.option("--max-tokens", type=click.IntRange(1, LARGEST), metavar="N", help="The ceiling of the answer.")
 @click.option("--request", "file", metavar="FILE", help="A client's request body; - is standard input.")
 @click.option("--from", "source", type=DIALECT, metavar=NAMES, help="The dialect of that request.")
 @click.option("--all", "everything", is_flag=True, help="Every known model, one line each.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from thinkwire.cli.io import designed_errors, write_json
+from thinkwire.cli.numbers import FiniteRange
 from thinkwire.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def remove(name: str, purge: bool, yes: bool) -> None:
 
 @users.command()
 @click.option("--admin", is_flag=True, help="Whoever takes it becomes an administrator.")
-@click.option("--days", type=click.FloatRange(0, 365, min_open=True), default=7.0, show_default=True)
+@click.option("--days", type=FiniteRange(0, 365, min_open=True), default=7.0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def invite(admin: bool, days: float, as_json: bool) -> None:
     """Make an invitation and show it, once. It makes one account, at /#/join/TOKEN."""

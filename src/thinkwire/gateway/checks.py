@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from thinkwire.errors import ConfigError
+from thinkwire.gateway.addresses import shown
 from thinkwire.gateway.readiness import NotReady
 
 MIN_FREE = 16 * 1024 * 1024
@@ -60,9 +62,15 @@ class RedisCheck:
     def __init__(self, url: str) -> None:
         from redis.asyncio import Redis
 
-        self._redis: Any = Redis.from_url(
-            url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS, max_connections=2
-        )
+        options: dict[str, Any] = {
+            "socket_timeout": _SECONDS,
+            "socket_connect_timeout": _SECONDS,
+            "max_connections": 2,
+        }
+        try:
+            self._redis: Any = Redis.from_url(url, **options)
+        except ValueError as error:
+            raise ConfigError(f"{shown(url)} is no address of a Redis server: {error}") from None
 
     async def __call__(self) -> None:
         try:

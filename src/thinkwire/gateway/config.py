@@ -16,6 +16,7 @@ from msgspec import Meta
 from thinkwire.access import known_providers
 from thinkwire.errors import ConfigError, FailureKind
 from thinkwire.folders import config_folder
+from thinkwire.gateway.addresses import ledger_flaw, limits_flaw
 from thinkwire.gateway.config_file import Document
 from thinkwire.gateway.upstreams import Upstream, flaws_of, merged_providers
 from thinkwire.notes import Note
@@ -24,8 +25,11 @@ from thinkwire.reasoning.names import parse_name
 from thinkwire.reasoning.target import find_target
 
 DialectName: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
-Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
-Count: TypeAlias = Annotated[int, Meta(ge=1)]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0.1, le=86_400)]
+Megabytes: TypeAlias = Annotated[float, Meta(ge=0.001, le=1_048_576)]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+_LONGEST_TTL = 520 * 7 * 86_400
 
 FALLBACK_ON: tuple[FailureKind, ...] = ("overloaded", "rate_limit", "timed_out", "connection_lost")
 
@@ -40,13 +44,13 @@ class Server(_Section, frozen=True):
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 4141
     workers: Annotated[int, Meta(ge=1, le=64)] = 1
-    max_body_mb: Annotated[float, Meta(gt=0)] = 32
+    max_body_mb: Annotated[float, Meta(ge=0.001, le=4096)] = 32
     allowed_hosts: tuple[str, ...] = ()
     """Names in the Host header besides loopback; `.example.com` also stands for all names below it."""
     allowed_origins: tuple[str, ...] = ()
     """Web pages of other addresses that may call, e.g. `https://chat.example.com`."""
-    drain_seconds: Annotated[float, Meta(ge=0)] = 30
-    keepalive_seconds: Seconds = 10
+    drain_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 30
+    keepalive_seconds: Annotated[float, Meta(ge=0.1, le=3600)] = 10
     """How often a client hears something while a model thinks silently."""
     head_seconds: Seconds = 30
     """In which the head of a request must be whole, from its first byte on."""
@@ -96,8 +100,8 @@ class _WithUrl(_Section, frozen=True):
 class LedgerSettings(_WithUrl, frozen=True):
     """Where thinking that clients drop is remembered. No `url` is a file on this machine."""
 
-    ttl: Annotated[str, Meta(pattern=r"^\d+[smhdw]$")] = "7d"
-    max_mb: Annotated[float, Meta(gt=0)] = 256
+    ttl: Annotated[str, Meta(pattern=r"^[0-9]{1,9}[smhdw]\Z")] = "7d"
+    max_mb: Megabytes = 256
     enabled: bool = True
 
     @property
@@ -199,6 +203,9 @@ class GatewayConfig(msgspec.Struct, frozen=True, kw_only=True):
             file=file,
         )
         _check_server(doc, config.server)
+        _check_ledger(doc, config.ledger)
+        if flaw := limits_flaw(config.limits.url):
+            doc.complain(("limits", "url"), flaw)
         doc.finish()
         return config
 
@@ -355,6 +362,13 @@ def _upstreams(doc: Document) -> dict[str, Upstream]:
             doc.complain(("providers", name, key), flaw)
         found[name] = upstream
     return found
+
+
+def _check_ledger(doc: Document, ledger: LedgerSettings) -> None:
+    if flaw := ledger_flaw(ledger.url):
+        doc.complain(("ledger", "url"), flaw)
+    if not 1 <= ledger.ttl_seconds <= _LONGEST_TTL:
+        doc.complain(("ledger", "ttl"), f"ttl cannot be {ledger.ttl}; it takes a time from 1s to 520w")
 
 
 def _check_server(doc: Document, server: Server) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from thinkwire.errors import ConfigError
 
@@ -17,6 +18,9 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 _MISSING: Any = object()
 _NEAR = 0.6
+_LONGEST = 30
+"""Characters of a number that are shown."""
+_KINDS: tuple[tuple[type, str], ...] = ((str, "a text"), (list, "a list"), (dict, "a table"))
 
 
 class Document:
@@ -31,6 +35,9 @@ class Document:
         except tomllib.TOMLDecodeError as error:
             message, line = _syntax(str(error), text)
             raise ConfigError(f"{file}, line {line}: {message}") from None
+        except (ValueError, RecursionError):
+            # Thousands of digits, or of brackets within each other.
+            raise ConfigError(f"{file}, line 1: it has a number or a list that is too long to read") from None
 
     def get(self, *place: str | int) -> Any:
         """What stands at a place; None when nothing does."""
@@ -74,7 +81,7 @@ class Document:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            steps, message = _told(str(error))
+            steps, message = _told(str(error), value, kind)
             self.complain((*place, *steps), message)
             return None
 
@@ -121,7 +128,7 @@ def _at(value: Any, place: Place) -> Any:
     return value
 
 
-def _told(complaint: str) -> tuple[Place, str]:
+def _told(complaint: str, given: Any, kind: type) -> tuple[Place, str]:
     """Where a value does not fit, and why: ``Expected `int`, got `str` - at `$.port` `` in our words.
 
     The only texts of a certain form are spans of time.
@@ -135,7 +142,38 @@ def _told(complaint: str) -> tuple[Place, str]:
     elif "matching regex" in message:
         message = "write a number and s, m, h, d or w, such as '7d'"
     name = ".".join(str(step) for step in steps)
+    accepted = None if field is not None else accepted_at(kind, steps)
+    if accepted is not None:
+        return steps, f"{name} cannot be {_shown(_at(given, steps))}; it takes {accepted}"
     return steps, f"{name}: {message[:1].lower()}{message[1:]}"
+
+
+def accepted_at(kind: type, steps: Place) -> str | None:
+    """What a number or switch inside a struct takes, in words; None for fields of other types."""
+    found: inspect.Type = inspect.type_info(kind)
+    for step in steps:
+        fields = found.fields if isinstance(found, inspect.StructType) else ()
+        found = next((field.type for field in fields if field.encode_name == step), inspect.AnyType())
+        if isinstance(found, inspect.UnionType):
+            found = next(each for each in found.types if not isinstance(each, inspect.NoneType))
+    match found:
+        case inspect.IntType() | inspect.FloatType():
+            what = "a whole number" if isinstance(found, inspect.IntType) else "a number"
+            ends = ((word, end) for word, end in (("from", found.ge), ("to", found.le)) if end is not None)
+            return " ".join([what, *(f"{word} {end}" for word, end in ends)])
+        case inspect.BoolType():
+            return "true or false"
+    return None
+
+
+def _shown(value: Any) -> str:
+    """A number or switch as it was written; of other values only what they are, since they may be secret."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        text = str(value)
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), "a time")
 
 
 def _spoken(place: Place) -> str:

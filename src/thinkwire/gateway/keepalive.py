@@ -15,6 +15,9 @@ from thinkwire.gateway.outlet import Outlet
 _LOOKS = 4
 """How often it is looked whether something was said, in the time after which silence is too long."""
 
+_SHORTEST = 0.01
+"""Seconds between two looks at least."""
+
 _log = logging.getLogger("thinkwire.gateway")
 
 BLANK = b"\n\n"
@@ -64,6 +67,8 @@ class Round:
     def __init__(self, seconds: float) -> None:
         """`seconds` may pass in silence."""
         self.seconds = seconds
+        # Whatever the number is, and nan is not larger than anything: looking must not keep the loop busy.
+        self._interval = seconds / _LOOKS if seconds / _LOOKS > _SHORTEST else _SHORTEST
         self._all: set[KeepAlive] = set()
         self._goes = False
 
@@ -77,7 +82,7 @@ class Round:
 
     def _wait(self) -> None:
         self._goes = True
-        asyncio.get_running_loop().call_later(self.seconds / _LOOKS, self._go)
+        asyncio.get_running_loop().call_later(self._interval, self._go)
 
     def _go(self) -> None:
         self._goes = False

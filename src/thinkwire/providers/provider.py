@@ -88,7 +88,7 @@ def read_providers(text: str, file: str) -> dict[str, Provider]:
     """The services of a table, by name; ConfigError says what is wrong with it."""
     try:
         table = msgspec.convert(tomllib.loads(text), _File)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{file}: {error}") from None
     return {provider.name: provider for provider in table.provider}
 

@@ -80,7 +80,10 @@ def spelled(value: Any) -> str:
 
 
 def _complaint(setting: SettingKey, value: Any) -> ConfigError:
-    given = clipped(repr(value) if isinstance(value, str) else str(value))
+    try:
+        given = clipped(repr(value) if isinstance(value, str) else str(value))
+    except ValueError:  # an integer of thousands of digits
+        given = "so large a number"
     return ConfigError(f"{setting.key} cannot be {given}; it takes {setting.allows} (e.g. {setting.example})")
 
 

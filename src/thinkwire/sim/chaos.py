@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from thinkwire.errors import ConfigError
 
@@ -34,19 +35,23 @@ _SURPLUS = 64
 """How much longer than the body a wrong content-length is."""
 
 
+_Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
+_Bytes: TypeAlias = Annotated[int, Meta(ge=0, le=2**40)]
+
+
 class Chaos(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """What goes wrong. `p` is how often; the other fields apply together."""
 
-    p: float = 1.0
-    latency: float = 0.0
+    p: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    latency: _Seconds = 0.0
     """Seconds of silence before the first byte."""
-    stall: float = 0.0
+    stall: _Seconds = 0.0
     """Seconds of silence after the first bytes of the body."""
-    split: int = 0
+    split: _Bytes = 0
     """The body leaves in pieces of so many bytes, characters or not."""
-    cut: int | None = None
+    cut: _Bytes | None = None
     """The connection ends after so many bytes of the body."""
-    status: int | None = None
+    status: Annotated[int, Meta(ge=200, le=599)] | None = None
     """This error instead of an answer."""
     retry_after: float | None = None
     reset: bool = False

@@ -77,6 +77,6 @@ def _remembered() -> str:
 
     try:
         table = tomllib.loads(text).get("terminal")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return ""
     return str(table.get("theme")) if isinstance(table, dict) else ""

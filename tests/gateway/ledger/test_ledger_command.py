@@ -47,7 +47,7 @@ def test_looking_forgets_nothing(tmp_path: Path) -> None:
     remember(1)
     config = tmp_path / "config" / "gateway.toml"
     config.parent.mkdir()
-    config.write_text('[ledger]\nttl = "1s"\nmax_mb = 0.0001\n')
+    config.write_text('[ledger]\nttl = "1s"\nmax_mb = 0.001\n')
     assert json.loads(run("stats", "--json").stdout)["turns"] == 1
 
 

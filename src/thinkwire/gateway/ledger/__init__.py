@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from thinkwire.errors import ConfigError
 from thinkwire.folders import state_folder
+from thinkwire.gateway.addresses import POSTGRES, REDIS, ledger_flaw
 from thinkwire.gateway.ledger.ledger import Ledger
 from thinkwire.gateway.ledger.retrying import open_or_retry
 from thinkwire.gateway.ledger.shelf import Limits, Shelf, Stats
@@ -16,7 +17,6 @@ from thinkwire.gateway.secret import load_secrets
 __all__ = ["DAY", "Ledger", "Limits", "Shelf", "Stats", "open_ledger", "open_shelf"]
 
 DAY = 24 * 3600.0
-_URLS = "a path, sqlite:///PATH (with four slashes when it is absolute), redis://HOST or postgresql://HOST/DATABASE"
 
 
 async def open_ledger(
@@ -35,7 +35,7 @@ async def open_ledger(
     With `resilient`, as a server wants it, a store that cannot be opened is tried again in the background,
     and a damaged SQLite file is moved aside.
     """
-    if ttl <= 0 or max_bytes <= 0:
+    if not ttl > 0 or not max_bytes > 0:
         raise ConfigError("the ledger's ttl and its size must be more than nothing")
     secrets = load_secrets() if key is None else key
     return Ledger(await open_shelf(url, Limits(ttl, max_bytes), resilient=resilient), secrets, ttl)
@@ -49,17 +49,17 @@ async def open_shelf(url: str | None, limits: Limits, *, resilient: bool = False
 
 
 async def _open_shelf(url: str | None, limits: Limits, *, repair: bool = False) -> Shelf:
+    if flaw := ledger_flaw(url):
+        raise ConfigError(flaw)
     scheme = urlsplit(url).scheme if url else ""
-    if scheme in ("redis", "rediss", "unix"):
+    if scheme in REDIS:
         from thinkwire.gateway.ledger.redis import RedisShelf
 
         return await RedisShelf.open(str(url), limits)
-    if scheme in ("postgresql", "postgres"):
+    if scheme in POSTGRES:
         from thinkwire.gateway.ledger.postgres import PostgresShelf
 
         return await PostgresShelf.open(str(url), limits)
-    if scheme not in ("", "sqlite"):
-        raise ConfigError(f"a ledger's address is {_URLS}; not one with {scheme!r}")
     from thinkwire.gateway.ledger.sqlite import SqliteShelf
 
     return await SqliteShelf.open(_path(url), limits, repair=repair)

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats, shown
+from thinkwire.gateway.addresses import shown
+from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS thinkwire_ledger_turns (

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats, shown
+from thinkwire.gateway.addresses import shown
+from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
 
 _TURN, _NAME = b"thinkwire:turn:", b"thinkwire:name:"
 _USED, _BYTES = b"thinkwire:used", b"thinkwire:bytes"

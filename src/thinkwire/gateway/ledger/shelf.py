@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -70,9 +69,3 @@ class Shelf(Protocol):
         """Forgets what was not used since then, or everything; how many turns that were."""
 
     async def aclose(self) -> None: ...
-
-
-def shown(url: str) -> str:
-    """An address without its user, its password and its options."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
