@@ -51,7 +51,7 @@ class Chaos(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The body leaves in pieces of so many bytes, characters or not."""
     cut: _Bytes | None = None
     """The connection ends after so many bytes of the body."""
-    status: Annotated[int, Meta(ge=200, le=599)] | None = None
+    status: Annotated[int, Meta(ge=400, le=599)] | None = None
     """This error instead of an answer."""
     retry_after: float | None = None
     reset: bool = False

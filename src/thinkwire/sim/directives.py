@@ -10,7 +10,7 @@ from thinkwire.sim.moves import Call, Cut, Fail, Move, Say, Stall, Think
 
 _OPENING = re.compile(r"\[\[\s*(think|redact|say|call|shell|fail|cut|stall|refuse)\b\s*:?\s?", re.IGNORECASE)
 _CALL = re.compile(r"\s*([^\s{\]]+)\s*")
-_FAIL = re.compile(r"\s*(\d{3})(?:\s*x\s*(\d+))?\s*")
+_FAIL = re.compile(r"\s*([45]\d\d)(?:\s*x\s*(\d{1,9}))?\s*")
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*s?\s*")
 _REFUSAL = "(simulated) I can't help with that."
 
@@ -74,7 +74,7 @@ def _call(text: str, start: int) -> tuple[Move | Shell | None, int]:
         return None, start
     try:
         _, end = json.JSONDecoder().raw_decode(text, name.end())
-    except ValueError:
+    except (ValueError, RecursionError):
         end = text.find("]]", name.end())
         end = len(text) if end < 0 else end
     arguments = text[name.end() : end].strip() or "{}"

@@ -19,6 +19,9 @@ _PATHS = ("path", "file", "filename", "filepath")
 _COMMANDS = ("command", "commands", "cmd", "script", "shell")
 _PLACES = ("city", "location", "place", "country", "town")
 _DEPTH = 4
+_MOST_ITEMS = 64
+"""Items of an array; a quarter of it at each level below."""
+_MOST_EXACT = 2**53
 
 
 def properties(tool: Tool) -> dict[str, Any]:
@@ -59,7 +62,7 @@ def arguments_for(tool: Tool, text: str, given: dict[str, Any] | None = None) ->
     """What the schema requires, filled from the user's words; `given` values first."""
     known = properties(tool)
     required = (tool.schema or {}).get("required")
-    wanted = [name for name in required if name in known] if isinstance(required, list) else list(known)[:1]
+    wanted = _names(required, known) if isinstance(required, list) else list(known)[:1]
     filled = {name: value_for(known[name], name, text) for name in wanted}
     return filled | (given or {})
 
@@ -85,26 +88,44 @@ def value_for(schema: Any, name: str, text: str, depth: int = 0) -> Any:
 def _object(schema: Schema, name: str, text: str, depth: int) -> Any:
     inner = schema.get("properties")
     fields = inner if isinstance(inner, dict) else {}
-    wanted = schema.get("required", list(fields))
+    required = schema.get("required")
+    wanted = _names(required, fields) if isinstance(required, list) else list(fields)
     return {key: value_for(fields[key], key, text, depth + 1) for key in fields if key in wanted}
 
 
+def _names(required: list[Any], fields: Schema) -> list[str]:
+    """The names of fields among what a schema requires, which may be anything."""
+    return [name for name in required if isinstance(name, str) and name in fields]
+
+
 def _array(schema: Schema, name: str, text: str, depth: int) -> Any:
-    size = max(1, schema.get("minItems") or 1)
+    least = _bound(schema, "minItems", 1)
+    size = int(min(max(1, least), max(1, _MOST_ITEMS >> 2 * depth)))
     return [value_for(schema.get("items", {}), name, text, depth + 1)] * size
 
 
 def _number(schema: Schema, name: str, text: str, depth: int) -> Any:
     found = _NUMBER.search(text)
-    number = float(found[0]) if found else float(schema.get("minimum") or 1)
-    number = max(number, schema.get("minimum", number))
-    number = min(number, schema.get("maximum", number))
+    number = float(found[0]) if found else _bound(schema, "minimum", 1) or 1.0
+    number = max(number, _bound(schema, "minimum", number))
+    number = min(number, _bound(schema, "maximum", number))
+    if abs(number) > _MOST_EXACT:  # inf among them, which JSON has not
+        return _MOST_EXACT if number > 0 else -_MOST_EXACT
     return int(number) if str(schema.get("type")).lower() == "integer" or number.is_integer() else number
+
+
+def _bound(schema: Schema, key: str, otherwise: float) -> float:
+    """A limit that a schema sets; `otherwise` where there is none, or no number."""
+    value = schema.get(key)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return float(otherwise)
 
 
 def _plain(schema: Schema, name: str, text: str, depth: int) -> Any:
     value = _string(name, text)
-    return value[: schema["maxLength"]] if isinstance(schema.get("maxLength"), int) else value
+    most = _bound(schema, "maxLength", len(value))
+    return value[: max(0, int(min(most, len(value))))]
 
 
 _FILLERS: dict[str, Callable[[Schema, str, str, int], Any]] = {

@@ -80,7 +80,8 @@ class Speaker(NamedTuple):
     @property
     def encrypts(self) -> bool:
         """Whether reasoning goes out in an encrypted form on the Responses wire."""
-        asked = "reasoning.encrypted_content" in (self.body.get("include") or ())
+        include = self.body.get("include")
+        asked = isinstance(include, list) and "reasoning.encrypted_content" in include
         return self.provider.name in ENCRYPTS and (asked or self.body.get("store") is False)
 
     @property

@@ -16,6 +16,7 @@ from thinkwire.messages import Extras, Thinking
 from thinkwire.sim.accents import Accent, manner_of, responses_event
 from thinkwire.sim.answering import Fitted, input_tokens, tokens_in
 from thinkwire.sim.ids import answer_id
+from thinkwire.sim.rules.shared import as_object
 from thinkwire.sim.voice import Speaker
 from thinkwire.wire.sse import DONE, Frame, SSEParser, frame
 
@@ -42,7 +43,7 @@ def started(speaker: Speaker, *, stream: bool) -> Started:
         extras = {"anthropic": {"usage": spent | cached | {"output_tokens": 1}}}
     elif dialect == "openai-responses":
         echo = {name: speaker.body[name] for name in _ECHOED if speaker.body.get(name) is not None}
-        echo["reasoning"] = {"effort": None, "summary": None} | (speaker.body.get("reasoning") or {})
+        echo["reasoning"] = {"effort": None, "summary": None} | as_object(speaker.body.get("reasoning"))
         extras = {"openai_responses": {"created_at": CREATED, "store": True} | echo}
     return Started(answer_id(dialect, vendor, speaker.nonce), speaker.model, extras)
 
