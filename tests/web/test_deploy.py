@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import configparser
+import importlib.metadata
+import ipaddress
 import json
 import os
 import re
@@ -23,6 +25,8 @@ from typing import Any
 
 import aiohttp
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.postgres import PostgreSQL
 from tests.redis import RedisServer
@@ -39,7 +43,15 @@ UNIT = ROOT / "deploy" / "thinkwire.service"
 COMPOSE = ROOT / "deploy" / "compose.yaml"
 RANDOM = base64.b64encode(bytes(range(32))).decode()
 """As `openssl rand -base64 32` prints it."""
-SECRETS = {"DB_PASSWORD": "not-a-secret", "STORE_KEY": RANDOM, "GATEWAY_KEY": RANDOM}
+SECRETS = {
+    **{
+        "DB_PASSWORD": "not-a-secret",
+        "CACHE_PASSWORD": "nor-this",
+        "STORE_KEY": RANDOM,
+        "GATEWAY_KEY": RANDOM,
+    },
+    "PROXY_ADDRESS": "127.0.0.1",
+}
 PASSWORD = "correct horse battery"
 NOBODY = 65534
 UVICORNS = "FORWARDED_ALLOW_IPS"
@@ -208,7 +220,7 @@ async def test_the_services_of_the_compose_file_work_together(
     def machine(service: str) -> Machine:
         return Machine(_environment(services[service], folder, postgres, redis), folder / "state")
 
-    words = {service: shlex.split(services[service].get("command", "")) for service in services}
+    words = {service: shlex.split(services[service]["command"]) for service in ("upgrade", "thinkwire")}
     machine("upgrade").run(*words["upgrade"])
     replica = machine("thinkwire")
     replica.run("thinkwire", "keys", "create", "first")
@@ -238,7 +250,7 @@ def _environment(
     service: dict[str, Any], folder: Path, postgres: PostgreSQL, redis: RedisServer
 ) -> dict[str, str]:
     """What a service is given, with the addresses and folders of this test."""
-    moved = {"@db/": f"@127.0.0.1:{postgres.port}/", "redis://cache:6379/0": f"{redis.url}?db=0"}
+    moved = {"@db/": f"@127.0.0.1:{postgres.port}/", "redis://:nor-this@cache:6379/0": f"{redis.url}?db=0"}
     moved |= {mounted: f"{folder}{mounted}" for mounted in ("/config", "/state")}
     given: dict[str, str] = {}
     for name, value in service["environment"].items():
@@ -249,3 +261,128 @@ def _environment(
         given[name] = value
     assert "db" not in json.dumps(given).split("@")[-1].split("/")[0]
     return given
+
+
+def test_the_unit_gives_the_service_what_it_needs_and_no_more() -> None:
+    service = the_unit()[0]["Service"]
+    assert int(service["LimitNOFILE"]) == 65536
+    filters = re.findall(r"^SystemCallFilter=(.+)$", UNIT.read_text(), re.MULTILINE)
+    assert filters == ["@system-service", "~@privileged"]
+    for name in ("NoNewPrivileges", "PrivateDevices", "PrivateTmp", "ProtectHome", "RestrictSUIDSGID"):
+        assert service[name] == "yes"
+    assert service["CapabilityBoundingSet"] == ""
+    assert service["ProtectSystem"] == "strict"
+    assert service["User"] == "thinkwire"
+    assert (service["UMask"], service["StateDirectoryMode"]) == ("0077", "0700")
+
+
+@pytest.mark.needs("systemd")
+def test_systemd_rates_the_unit_well() -> None:
+    command = [str(need("systemd")), "security", "--offline=true", "--threshold=15", str(UNIT)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_compose_file_holds_no_secret_and_trusts_one_proxy() -> None:
+    text = COMPOSE.read_text()
+    document = read(text)
+    services = document["services"]
+    for service in services.values():
+        for name, value in service.get("environment", {}).items():
+            if re.search(r"PASSWORD|_KEY$", name):
+                assert re.fullmatch(r"\$\{\w+:[?-]\}", value), f"{name} comes from the environment"
+            for password in re.findall(r"://[^@/:]*:([^@]*)@", value):
+                assert re.fullmatch(r"\$\{\w+:\?\}", password)
+        assert service.get("ports", ["127.0.0.1:"])[0].startswith("127.0.0.1:"), "nothing is open to others"
+        assert re.fullmatch(r"thinkwire|[\w/]+:\d+\.\d+[\w.-]*", service["image"]), "images have versions"
+    trusted = filled(services["thinkwire"]["environment"][UVICORNS], {})
+    network = document["networks"]["default"]["ipam"]["config"][0]
+    assert ipaddress.ip_address(trusted) in ipaddress.ip_network(network["subnet"])
+    assert trusted == network["gateway"], "the other services are no proxies"
+    for name in ("thinkwire", "db", "cache"):
+        assert services[name]["ulimits"]["nofile"] == {"soft": 65536, "hard": 65536}
+    for name in ("thinkwire", "upgrade", "cache"):
+        assert services[name]["cap_drop"] == ["ALL"]
+        assert services[name]["security_opt"] == ["no-new-privileges:true"]
+
+
+@pytest.mark.needs("redis")
+def test_the_cache_of_the_compose_file_wants_its_password(tmp_path: Path) -> None:
+    program, flag, script = read(COMPOSE.read_text())["services"]["cache"]["command"]
+    socket_path = tmp_path / "s"
+    options = f'--port 0 --unixsocket {socket_path} --save "" --dir {tmp_path}'
+    script = script.replace("$$", "$").replace("redis-server -", f"redis-server - {options}", 1)
+    environment = {"PATH": os.environ["PATH"], "CACHE_PASSWORD": "nor-this"}
+    command = [program, flag, script]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            server = RedisServer(tmp_path)
+            server.path = socket_path
+            deadline = time.monotonic() + 10
+            while not socket_path.exists():
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            assert server.say("PING").startswith(b"-NOAUTH")
+            assert server.say("AUTH wrong").startswith(b"-WRONGPASS")
+            assert server.say("AUTH nor-this") == b"+OK\r\n"
+            shown = subprocess.run(["ps", "-o", "args=", str(process.pid)], capture_output=True, text=True)
+            assert "nor-this" not in shown.stdout
+        finally:
+            process.terminate()
+    assert process.returncode == 0, "it hears the signal that ends it"
+
+
+def test_the_image_is_pinned_unprivileged_and_watched() -> None:
+    lines = (ROOT / "deploy" / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    bases = {line.split()[1] for line in lines if line.startswith("FROM ")}
+    assert all(re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", base) for base in bases)
+    assert len(bases) == 1
+    installs = [part for line in lines for part in line.split("&&") if "pip install" in part]
+    assert len(installs) == 2
+    assert all("--require-hashes" in part or "--no-index" in part for part in installs)
+    assert all("--no-deps" in part for part in installs)
+    users = [line for line in lines if line.startswith("USER ")]
+    assert users == ["USER thinkwire"]
+    assert any(line.startswith("HEALTHCHECK ") and "/healthz" in line for line in lines)
+    copied = {word for line in lines if re.match(r"COPY [^-]", line) for word in line.split()[1:-1]}
+    allowed = (ROOT / ".dockerignore").read_text().splitlines()
+    assert allowed[0] == "*"
+    assert {f"!{name}" for name in copied} == set(allowed[1:])
+
+
+def test_the_image_gets_every_package_that_runs_and_no_tool() -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "runtime_lock.py"), str(ROOT / "requirements.lock")]
+    lock = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    kept = set(re.findall(r"(?m)^([a-z0-9-]+)==", lock))
+    assert kept >= _needed("thinkwire", "all")
+    assert not kept & {"pytest", "mypy", "ruff", "hypothesis", "playwright", "openai", "anthropic"}
+    for block in re.split(r"(?m)^(?=[a-z0-9])", lock)[1:]:
+        assert "--hash=sha256:" in block, block
+
+
+def _needed(package: str, extra: str = "") -> set[str]:
+    """What an installed package needs on this machine."""
+    found: set[str] = set()
+    waiting = [(package, extra)]
+    seen = set(waiting)
+    while waiting:
+        name, wanted = waiting.pop()
+        for line in importlib.metadata.requires(name) or []:
+            requirement = Requirement(line)
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": wanted}):
+                continue
+            plain = canonicalize_name(requirement.name)
+            found.add(plain)
+            for each in {"", *requirement.extras}:
+                if (plain, each) not in seen:
+                    seen.add((plain, each))
+                    waiting.append((plain, each))
+    return found - {"thinkwire"}
+
+
+def test_actions_are_pinned_to_commits() -> None:
+    workflows = [path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    used = [line for text in workflows for line in re.findall(r"uses: *(.+)", text)]
+    assert used
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in used), used
