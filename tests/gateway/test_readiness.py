@@ -51,7 +51,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def running_server(config: GatewayConfig, **orders: Any) -> AsyncIterator[tuple[str, Served]]:
     served = Served(Orders(config, sim=True, **orders))
-    async with served._opened(), serving(served, config) as url:
+    async with serving(served, config) as url:
         yield url, served
 
 
@@ -334,7 +334,7 @@ async def test_the_web_app_comes_once_postgresql_is_there(
             assert reply.headers["retry-after"]
         for private in (str(gate.port), "127.0.0.1", "postgres", "hunter2"):
             assert private not in text
-        assert (await until_ready(url, 503))["web"] == "cannot be opened"
+        assert (await readyz(url))[1]["web"] == "cannot be opened"
         assert "trying again in" in caplog.text
         assert "hunter2" not in caplog.text
         await gate.open()
@@ -345,6 +345,28 @@ async def test_the_web_app_comes_once_postgresql_is_there(
         assert (await until_ready(url, 503))["web"] == "cannot be used"
         await gate.open()
         await until_ready(url)
+
+
+async def test_a_damaged_store_stays_where_it_is_and_the_web_app_comes_once_it_is_whole(
+    state: Path,
+    quick: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("THINKWIRE_DATA", str(tmp_path / "data"))
+    path = tmp_path / "data" / "thinkwire.db"
+    path.parent.mkdir(mode=0o700)
+    path.write_bytes(b"not a database" * 1000)
+    async with running_server(GatewayConfig(), web=True) as (url, _):
+        async with asyncio.timeout(20):
+            while (await readyz(url))[1]["web"] != "cannot be opened":
+                await asyncio.sleep(0.02)
+        assert path.read_bytes() == b"not a database" * 1000
+        assert "restore a copy" in caplog.text
+        path.unlink()
+        await until_ready(url)
+    assert {one.name for one in path.parent.iterdir()} == {"thinkwire.db"}
 
 
 async def test_a_server_that_ends_does_not_wait_for_the_next_attempt(

@@ -68,7 +68,7 @@ class RedisCheck:
             "max_connections": 2,
         }
         try:
-            self._redis: Any = Redis.from_url(url, max_connections=2, **options)
+            self._redis: Any = Redis.from_url(url, **options)
         except ValueError as error:
             raise ConfigError(f"{shown(url)} is no address of a Redis server: {error}") from None
 

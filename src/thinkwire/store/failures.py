@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from thinkwire.errors import ThinkwireError
 
+_DAMAGED = ("file is not a database", "disk image is malformed")
+"""What SQLite says of such files."""
+
 
 class NotKept(ThinkwireError):
     """The store has nothing under this id."""
@@ -38,4 +41,6 @@ def database_failed(shown: str, error: Exception) -> StoreFailed:
     """A database's own trouble, as an error that names the database and quotes no row."""
     cause = getattr(error, "orig", None) or error
     reason = (str(cause).splitlines() or [type(cause).__name__])[0]
+    if any(words in reason for words in _DAMAGED):
+        reason += " (it is damaged: restore a copy; `sqlite3 FILE .recover` may save what is left)"
     return StoreFailed(f"the database {shown}: {reason}")
