@@ -15,11 +15,15 @@ from msgspec import inspect
 
 from thinkwire.cli.app import app
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig, LedgerSettings, Server
+from thinkwire.gateway.config import GatewayConfig, LedgerSettings, LimitSettings, Server
 from thinkwire.gateway.config_file import accepted_at
 from thinkwire.gateway.keepalive import Round
 
-SECTIONS: dict[str, type[msgspec.Struct]] = {"server": Server, "ledger": LedgerSettings}
+SECTIONS: dict[str, type[msgspec.Struct]] = {
+    "server": Server,
+    "ledger": LedgerSettings,
+    "limits": LimitSettings,
+}
 ABSURD = ["nan", "-nan", "inf", "-inf", "-1", "-1e-300", "1e+300", "9" * 25, "9" * 400, "true", '"5"', "[5]"]
 TINY_IS_FINE = {"drain_seconds"}
 

@@ -171,7 +171,7 @@ async def test_damaged_spending_is_never_begun_anew(state: Path) -> None:
     before = path.read_bytes()
     async with open_parts(GatewayConfig()) as parts:
         with pytest.raises(Refusal) as refused:
-            await parts.limits.check(Tenant("t", "t", spend_per_day=5.0))
+            await parts.limits.reserve(Tenant("t", "t", spend_per_day=5.0), 1.0)
         assert refused.value.status == 503
         report = await parts.readiness.report()
         assert report.checks["limits"] == "cannot be read"
