@@ -47,6 +47,8 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
         "STORE_KEY",
         "GATEWAY_KEY",
         "WORKSPACE",
+        "WEB_TOKEN",
+        "WEB_COOKIE_SECRET",
     ):
         monkeypatch.delenv(f"THINKWIRE_{name}", raising=False)
 

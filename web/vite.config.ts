@@ -15,6 +15,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1200,
   },
-  server: { proxy: { "/api": server } },
+  // The server takes the start token out of the address.
+  server: { proxy: { "/api": server, "^/\\?token=": server } },
   test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"], setupFiles: ["tests/setup.ts"] },
 });

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
@@ -12,7 +14,8 @@ from click.testing import CliRunner
 from thinkwire.cli.app import app
 from thinkwire.gateway import beside, paths
 from thinkwire.gateway.beside import is_page
-from thinkwire.gateway.config import GatewayConfig
+from thinkwire.gateway.config import GatewayConfig, Server
+from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.serve import Orders, Served, serving
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +46,16 @@ def test_whose_request_it_is(method: str, path: str, page: bool) -> None:
     assert is_page(method, path) is page
 
 
+TOKEN = "the-start-token-of-the-tests"
+SIGNED_IN = {"authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.fixture(autouse=True)
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
+    monkeypatch.setenv("THINKWIRE_WEB_TOKEN", TOKEN)
+
+
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
     config = GatewayConfig()
@@ -54,6 +67,8 @@ async def url() -> AsyncIterator[str]:
 async def test_both_answer_on_one_port(url: str) -> None:
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{url}/api/me") as me:
+            assert me.status == 401
+        async with session.get(f"{url}/api/me", headers=SIGNED_IN) as me:
             assert (await me.json())["simulated"] is True
         async with session.get(f"{url}/") as page:
             assert page.status in (200, 503)  # 503 says how to build it
@@ -63,19 +78,71 @@ async def test_both_answer_on_one_port(url: str) -> None:
             assert (await answer.json())["choices"][0]["message"]["content"] == "Both."
 
 
-async def test_a_web_app_that_cannot_be_opened_says_so_and_the_gateway_serves(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("database", "private"),
+    [
+        ("nonsense://nowhere", ["nowhere"]),
+        ("postgresql://anna:secret@127.0.0.1:1/store", ["anna", "127.0.0.1", "/store"]),
+        ("sqlite:////dev/null/of/mine/web.db", ["of/mine"]),
+    ],
+)
+async def test_a_web_app_that_cannot_be_opened_says_so_and_no_more_and_the_gateway_serves(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, database: str, private: list[str]
 ) -> None:
-    monkeypatch.setenv("THINKWIRE_DATABASE_URL", "nonsense://nowhere")
+    monkeypatch.setenv("THINKWIRE_DATABASE_URL", database)
     config = GatewayConfig()
     served = Served(Orders(config, sim=True, web=True))
     async with served._opened(), serving(served, config) as url, aiohttp.ClientSession() as session:
         async with session.get(f"{url}/api/me") as me:
             assert me.status == 503
-            assert "nonsense" not in await me.text(), "strangers are not told where the database is"
+            text = await me.text()
+        assert "log" in text
+        assert not [words for words in private if words in text]
         async with session.get(f"{url}/healthz") as health:
             assert health.status == 200
-    assert "a store is at sqlite:///" in caplog.text
+    assert private[0] in caplog.text
+
+
+@asynccontextmanager
+async def both() -> AsyncIterator[tuple[str, Served, aiohttp.ClientSession]]:
+    config = GatewayConfig()
+    served = Served(Orders(config, sim=True, web=True))
+    async with (
+        served._opened(),
+        serving(served, config) as url,
+        aiohttp.ClientSession(headers=SIGNED_IN) as session,
+    ):
+        async with session.get(f"{url}/api/me") as me:
+            assert me.status == 200
+        yield url, served, session
+
+
+async def off(url: str, session: aiohttp.ClientSession) -> str:
+    """Why the web app is off, once it is: keys are looked for ten times a second."""
+    async with asyncio.timeout(10):
+        while True:
+            async with session.get(f"{url}/api/me") as me:
+                if me.status == 503:
+                    error = (await me.json())["error"]
+                    assert error["kind"] == "web_off"
+                    return str(error["message"])
+            await asyncio.sleep(0.02)
+
+
+async def test_access_keys_made_while_it_runs_switch_the_web_app_off() -> None:
+    async with both() as (url, _, session):
+        KeyFile().create("first")
+        assert "access keys" in await off(url, session)
+        async with session.get(f"{url}/healthz") as health:
+            assert health.status == 200
+
+
+async def test_hosts_allowed_while_it_runs_switch_the_web_app_off() -> None:
+    async with both() as (url, served, session):
+        assert served._gateway is not None
+        allowed = GatewayConfig(server=Server(allowed_hosts=("gate.example.com",)))
+        served._gateway.parts.configure(allowed)
+        assert "--auth" in await off(url, session)
 
 
 def test_beyond_this_machine_people_must_log_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import aiohttp
 
-from tests.web.webs import Browser
+from tests.web.webs import TOKEN, Browser, sign_in
 
 
 class Process:
@@ -24,13 +24,13 @@ class Process:
         self._log = (folder / f"server-{os.urandom(3).hex()}.log").open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "thinkwire.web.dev", "--port", "0", *options],
-            env=os.environ | env,
+            env=os.environ | env | {"THINKWIRE_WEB_TOKEN": TOKEN},
             stdout=subprocess.PIPE,
             stderr=self._log,
             cwd=folder,
         )
         assert self._process.stdout is not None
-        self.url = self._process.stdout.readline().decode().strip()
+        self.url = self._process.stdout.readline().decode().strip().partition("/?token=")[0]
         assert self.url, Path(self._log.name).read_text()
 
     def kill(self, number: int = signal.SIGKILL) -> None:
@@ -59,6 +59,7 @@ async def browser_at(url: str, http: aiohttp.ClientSession) -> Browser:
     browser = Browser(url, http)
     for _ in range(600):
         try:
+            await sign_in(browser)
             await browser.get("/api/me")
             return browser
         except aiohttp.ClientConnectionError:

@@ -20,7 +20,7 @@ from thinkwire.web.board import Board
 from thinkwire.web.guard import digest
 from thinkwire.web.news import News
 from thinkwire.web.problems import Problem
-from thinkwire.web.throttle import SharedThrottle, Throttle
+from thinkwire.web.throttle import Limit, SharedThrottle, Throttle
 
 pytestmark = pytest.mark.anyio
 
@@ -185,8 +185,8 @@ async def test_any_process_tells_what_happened_at_another(pair: list[Served]) ->
 
 async def test_tries_are_counted_over_all_processes(pair: list[Served]) -> None:
     one, two = pair
+    await (await one.browser()).post("/api/setup", ADA)
     browsers = [await one.browser(), await two.browser()]
-    await browsers[0].post("/api/setup", ADA)
     wrong = ADA | {"password": "wrong horse"}
     for number in range(10):
         assert (await browsers[number % 2].ask("POST", "/api/login", wrong)).status == 401
@@ -207,26 +207,26 @@ async def test_many_tries_at_once_are_no_way_around_it(guarded: Served) -> None:
 @pytest.mark.parametrize("kind", ["alone", "shared"])
 async def test_right_passwords_do_not_count(kind: str, redis_url: str) -> None:
     board = Board(redis_url)
-    throttle = Throttle(3, 60) if kind == "alone" else SharedThrottle(board, 3, 60)
+    throttle = Throttle(60) if kind == "alone" else SharedThrottle(board, 60)
     for _ in range(20):
-        await throttle.take("name ada")
+        await throttle.take(Limit("name ada", 3))
         await throttle.give_back("name ada")
     for _ in range(3):
-        await throttle.take("name ada")
+        await throttle.take(Limit("name ada", 3))
     with pytest.raises(Problem) as caught:
-        await throttle.take("name ada")
+        await throttle.take(Limit("name ada", 3))
     wait = caught.value.retry_after
     assert wait is not None
     assert 0 < wait <= 60, "after that they are forgotten"
-    await throttle.take("name eve")
+    await throttle.take(Limit("name eve", 3))
     await board.aclose()
 
 
 async def test_old_tries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    throttle = Throttle(1, 60)
-    await throttle.take("name ada")
+    throttle = Throttle(60)
+    await throttle.take(Limit("name ada", 1))
     later = time.monotonic() + 61
     monkeypatch.setattr("thinkwire.web.throttle.time", SimpleNamespace(monotonic=lambda: later))
-    await throttle.take("name ada")
+    await throttle.take(Limit("name ada", 1))
     with pytest.raises(Problem):
-        await throttle.take("name ada")
+        await throttle.take(Limit("name ada", 1))

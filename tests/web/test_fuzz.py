@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.web.webs import MODEL, all_bases, web_app
+from tests.web.webs import MODEL, TOKEN, all_bases, web_app
 from thinkwire.messages import Text, Turn
 from thinkwire.sim.fixture import Running
 from thinkwire.web.openapi import document
@@ -72,14 +72,17 @@ class Server:
     def __init__(self, url: str, ids: dict[str, str]) -> None:
         self.port = int(url.rpartition(":")[2])
         self.ids = ids
-        self.cookie = ""
-        _, headers, _ = self.ask("GET", "/api/me")
+        self.cookie = self.csrf = ""
+        _, headers, _ = self.ask("GET", f"/?token={TOKEN}")
         self.cookie = headers["set-cookie"].partition(";")[0]
+        _, headers, _ = self.ask("GET", "/api/me")
+        csrf = headers["set-cookie"].partition(";")[0]
+        self.cookie, self.csrf = f"{self.cookie}; {csrf}", csrf.partition("=")[2]
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
-            headers = {"cookie": self.cookie, "x-csrf-token": self.cookie.partition("=")[2]}
+            headers = {"cookie": self.cookie, "x-csrf-token": self.csrf}
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
             return reply.status, reply.headers, reply.read()

@@ -18,8 +18,10 @@ from thinkwire.client import Client
 from thinkwire.providers import default_providers
 from thinkwire.store import Store, open_store
 from thinkwire.web.app import create
+from thinkwire.web.start_token import StartToken
 from thinkwire.web.state import Web
 
+TOKEN = "the-start-token-of-the-tests"
 MODEL = "anthropic/claude-opus-5-5"
 
 
@@ -164,7 +166,12 @@ async def served(app: Any) -> AsyncIterator[str]:
     """The application on a loopback socket, in the running loop."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1
+        app,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
@@ -186,12 +193,16 @@ class Served(NamedTuple):
     stack: AsyncExitStack
 
     async def browser(self) -> Browser:
-        """A new one, with its first page loaded."""
-        jar = aiohttp.CookieJar(unsafe=True)
-        http = await self.stack.enter_async_context(aiohttp.ClientSession(cookie_jar=jar))
-        browser = Browser(self.url, http)
+        """A new one, with its first page loaded: at the address that the server printed."""
+        browser = await self.stranger()
+        await sign_in(browser)
         await browser.get("/api/me")
         return browser
+
+    async def stranger(self) -> Browser:
+        """A new one that has never been here and does not know the start token."""
+        jar = aiohttp.CookieJar(unsafe=True)
+        return Browser(self.url, await self.stack.enter_async_context(aiohttp.ClientSession(cookie_jar=jar)))
 
     async def account(self, name: str = "ada", **more: Any) -> Browser:
         """A browser that is signed in as somebody new."""
@@ -204,6 +215,12 @@ class Served(NamedTuple):
         browser.http.cookie_jar.update_cookies({"thinkwire_session": token})
         await browser.get("/api/me")
         return browser
+
+
+async def sign_in(browser: Browser, token: str = TOKEN) -> None:
+    """Opens the address with the start token, as a person does; a server with accounts ignores it."""
+    answer = await browser.ask("GET", f"/?token={token}", allow_redirects=False)
+    assert (answer.status, answer.headers["location"]) == (303, "/"), answer
 
 
 @asynccontextmanager
@@ -221,6 +238,7 @@ async def web_app(
         await stack.enter_async_context(client)
         store = await stack.enter_async_context(await open_store(url))
         how: dict[str, Any] = {"simulated": False, "auth": False, "workspace": folder, "check_every": 0.1}
+        how["start_token"] = StartToken(TOKEN, "the secret of the cookies of the tests")
         app: Any = create(client, store, **how | options)
         base = await stack.enter_async_context(served(app))
         yield Served(base, app.state.web, store, stack)

@@ -10,6 +10,8 @@ from thinkwire.errors import ThinkwireError
 
 if TYPE_CHECKING:
     from thinkwire.gateway.config import GatewayConfig
+    from thinkwire.gateway.keys import Keys
+    from thinkwire.web.start_token import StartToken
 
 _SIMULATED = """\
 Everything is SIMULATED: no model is asked, no key is used, and nothing leaves this machine.
@@ -38,7 +40,9 @@ What would be sent, and why, without sending it: header x-thinkwire-explain: tru
 @click.option("--config", "file", metavar="FILE", help="Else gateway.toml in the configuration folder.")
 @click.option("--workers", type=click.IntRange(1, 64), metavar="N", help="Processes; 1 unless configured.")
 @click.option("--web/--no-web", default=True, help="The web app at /, beside the gateway.")
-@click.option("--auth", is_flag=True, help="People log in to the web app; needed beyond this machine.")
+@click.option(
+    "--auth", is_flag=True, help="People sign in to the web app, and the gateway needs access keys."
+)
 @click.option("--check", is_flag=True, help="Read the configuration, say what is wrong with it, and end.")
 def serve(*, file: str | None, sim: bool | None, check: bool, web: bool, auth: bool, **said: Any) -> None:
     """Serve Claude Code, Codex, Gemini CLI, opencode and every SDK on any model, and the web app.
@@ -95,7 +99,8 @@ def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> N
 
     keys = KeyFile().read()
     require_keys(config, keys)
-    web, why_not = _with_web(config, web, auth)
+    web, why_not = _with_web(config, web, auth, keyed=keys is not None)
+    token = _start_token() if web else None
     held = [provider.name for provider in config.providers().values() if find_key(provider)]
     simulated = not held if sim is None else sim
     listener = listen(config.server.host, config.server.port)
@@ -103,20 +108,34 @@ def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> N
         port = listener.getsockname()[1]
         config = msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, port=port))
         why = "There is no key for any provider; `--no-sim` serves without." if sim is None else ""
-        click.echo(_banner(config, held, None if not simulated else why, len(keys.key) if keys else None))
-        click.echo(f"Web app        {why_not or 'at the same address, in a browser'}\n")
+        click.echo(_banner(config, held, None if not simulated else why, _access(config, keys, auth=auth)))
+        click.echo(f"Web app        {why_not or _web_address(config, token, auth=auth)}\n")
+        if token is not None:
+            token.share()
         run(Orders(config, simulated, web, auth), listener)
     finally:
         listener.close()
 
 
-def _with_web(config: GatewayConfig, wanted: bool, auth: bool) -> tuple[bool, str]:
+def _start_token() -> StartToken:
+    from thinkwire.web.start_token import StartToken
+
+    return StartToken.from_environment()
+
+
+def _web_address(config: GatewayConfig, token: StartToken | None, *, auth: bool) -> str:
+    """The address that signs a browser in; with accounts, the plain one."""
+    return config.server.url if auth or token is None else token.url(config.server.url)
+
+
+def _with_web(config: GatewayConfig, wanted: bool, auth: bool, *, keyed: bool) -> tuple[bool, str]:
     """Whether the web app is served, and if not, why not."""
     import os
     from importlib.util import find_spec
 
     from thinkwire.errors import ConfigError
-    from thinkwire.gateway.config import is_loopback
+    from thinkwire.gateway.guard import why_web_is_off
+    from thinkwire.request_origin import is_loopback
 
     if not wanted:
         return False, "off (--no-web)"
@@ -127,31 +146,38 @@ def _with_web(config: GatewayConfig, wanted: bool, auth: bool) -> tuple[bool, st
             f"{config.server.host} can be reached from elsewhere: people must log in to the web app (--auth, "
             "after `thinkwire users add NAME --admin`), or leave it out (--no-web)"
         )
+    if (why_off := why_web_is_off(config, auth=auth, keyed=keyed)) is not None:
+        return False, why_off
     if config.server.workers > 1 and not os.environ.get("THINKWIRE_REDIS_URL"):
         return False, "off: several workers share it through Redis only (THINKWIRE_REDIS_URL)"
     return True, ""
 
 
-def _banner(config: GatewayConfig, held: list[str], simulated: str | None, keys: int | None) -> str:
+def _access(config: GatewayConfig, keys: Keys | None, *, auth: bool) -> tuple[str, str]:
+    """Who may use the gateway, and the key that the examples show."""
+    if keys is not None:
+        return f"{len(keys.key)} access keys", "tw_…"
+    if auth or config.server.allowed_hosts:
+        return "nobody yet; create an access key with `thinkwire keys create NAME`", "tw_…"
+    return "everybody on this machine, with any key or none; through a proxy only with an access key", "any"
+
+
+def _banner(config: GatewayConfig, held: list[str], simulated: str | None, access: tuple[str, str]) -> str:
     from pathlib import Path
 
-    server = config.server
-    host = f"[{server.host}]" if ":" in server.host else server.host
-    url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{server.port}"
+    url = config.server.url
     lines = [click.style(f"thinkwire gateway at {url}", bold=True)]
     if simulated is not None:
         lines.append(click.style(_SIMULATED.format(why=simulated).rstrip(), fg="yellow"))
     else:
         lines.append(f"Keys for       {', '.join(held) or 'nobody; local servers can still be asked'}")
-    access = f"{keys} access keys" if keys is not None else "everybody on this machine, with any key or none"
     there = Path(config.file).exists() if config.file else False
-    lines.append(f"Open to        {access}")
+    lines.append(f"Open to        {access[0]}")
     lines.append(f"Configuration  {config.file if there else f'none ({config.file} is not there)'}")
-    key = "any" if keys is None else "tw_…"
     return (
         "\n".join(lines)
         + "\n"
-        + _CLIENTS.format(url=url, key=key, model=_example(held, simulated is not None))
+        + _CLIENTS.format(url=url, key=access[1], model=_example(held, simulated is not None))
     )
 
 

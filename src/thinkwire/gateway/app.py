@@ -48,7 +48,7 @@ class Gateway:
         raw = b""
         try:
             if entrance.operation not in _UNHEARD:
-                call.tenant = parts.keys.authenticate(entrance.key)
+                call.tenant = parts.keys.authenticate(entrance.key, is_proxied=entrance.is_proxied)
                 if scope["method"] == "POST":
                     here = way.taken()
                     raw = await read_body(receive, config) if here is None else here

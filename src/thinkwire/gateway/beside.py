@@ -11,8 +11,6 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
-
 from thinkwire.client import Client
 from thinkwire.errors import ThinkwireError
 from thinkwire.gateway.backoff import retry_delays
@@ -51,8 +49,11 @@ _usual = lru_cache(maxsize=1024)(_is_page)
 class Beside:
     """Opens the web app while the gateway already serves: loading a database takes more than a second."""
 
-    def __init__(self, config: GatewayConfig, *, sim: bool, auth: bool) -> None:
+    def __init__(
+        self, config: GatewayConfig, *, sim: bool, auth: bool, why_off: Callable[[], str | None]
+    ) -> None:
         self._config = config
+        self._why_off = why_off
         self._sim = sim
         self._auth = auth
         self._app: App | None = None
@@ -133,13 +134,12 @@ class Beside:
                 store,
                 simulated=self._sim,
                 auth=self._auth,
-                hosts=tuple(self._config.server.allowed_hosts),
+                url=self._config.server.url,
+                why_off=self._why_off,
                 redis_url=redis_url,
             )
             async with app.router.lifespan_context(app):
-                # Behind a proxy on this machine, its word counts for who calls and how.
-                trusted = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
-                yield cast(App, ProxyHeadersMiddleware(app, trusted_hosts=trusted))
+                yield cast(App, app)
 
 
 _UNAVAILABLE = b"the web app cannot be opened now and is tried again; the log of `thinkwire serve` says why\n"

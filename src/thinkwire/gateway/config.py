@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -23,6 +22,7 @@ from thinkwire.notes import Note
 from thinkwire.providers import Provider
 from thinkwire.reasoning.names import parse_name
 from thinkwire.reasoning.target import find_target
+from thinkwire.request_origin import ip_address, is_loopback
 
 DialectName: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Seconds: TypeAlias = Annotated[float, Meta(ge=0.1, le=86_400)]
@@ -65,6 +65,12 @@ class Server(_Section, frozen=True):
     @property
     def is_loopback(self) -> bool:
         return is_loopback(self.host)
+
+    @property
+    def url(self) -> str:
+        """The address of a browser or client on this machine."""
+        host = f"[{self.host}]" if ":" in self.host and not self.host.startswith("[") else self.host
+        return f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{self.port}"
 
     @property
     def max_body(self) -> int:
@@ -252,23 +258,6 @@ _TABLES = (
 )
 
 
-@lru_cache(maxsize=256)
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address or name."""
-    host = host.strip("[]").rstrip(".").lower()
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    address = _address(host)
-    return address is not None and address.is_loopback
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return None
-
-
 @lru_cache(maxsize=1024)
 def canonical(name: str) -> str:
     """`provider/model` for a name without a level; the name itself where nobody is known to have it."""
@@ -373,7 +362,7 @@ def _check_ledger(doc: Document, ledger: LedgerSettings) -> None:
 
 def _check_server(doc: Document, server: Server) -> None:
     for host in server.allowed_hosts:
-        if not re.fullmatch(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", host) and _address(host) is None:
+        if not re.fullmatch(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", host) and ip_address(host) is None:
             doc.complain(("server", "allowed_hosts"), f"{host!r} is no host name; write names without a port")
     for origin in server.allowed_origins:
         if not re.fullmatch(r"https?://[^/\s*@?#]+", origin):

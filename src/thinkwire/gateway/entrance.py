@@ -13,8 +13,9 @@ import msgspec
 
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.guard import KEY_HEADERS, Refusal, check_request, cors_headers, presented_key
-from thinkwire.gateway.headers import FORWARDED, HeaderPairs, Scope, forwarded_headers, header_of
+from thinkwire.gateway.headers import FORWARDED, HeaderPairs, Scope, forwarded_headers, grouped, header_of
 from thinkwire.gateway.paths import Place, dialect_of, find_place
+from thinkwire.request_origin import FORWARDING, FORWARDING_PREFIX, has_forwarding_headers
 
 OPEN = ("hello", "healthz", "readyz")
 """Operations that need no key and leave no record."""
@@ -60,6 +61,8 @@ class Entrance(msgspec.Struct, frozen=True):
     """Whether a plan is wanted instead of an answer."""
     trace: str | None = None
     refusal: Refusal | None = None
+    is_proxied: bool = False
+    """Whether headers show that a proxy passed the request on."""
 
     def __repr__(self) -> str:
         # Keys are secret.
@@ -93,6 +96,9 @@ class Entrances:
                     length = pair[1] if length is None else b""
                 else:
                     said += pair
+            elif name in FORWARDING or name[:12] == FORWARDING_PREFIX:
+                # Only that it is there counts; its value differs from request to request.
+                said.append(name)
         head = tuple(said)
         known = self._known.get(head)
         if known is not None and (
@@ -140,6 +146,7 @@ def look(scope: Scope, config: GatewayConfig) -> Entrance:
         explains=(header_of(scope, b"x-thinkwire-explain") or "").lower() in ("true", "1"),
         trace=header_of(scope, b"traceparent"),
         refusal=refusal,
+        is_proxied=has_forwarding_headers(grouped(scope)),
     )
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from thinkwire.errors import ConfigError, Failure, FailureKind, ThinkwireError
-from thinkwire.gateway.config import GatewayConfig, Routed, canonical, is_loopback
+from thinkwire.gateway.config import GatewayConfig, Routed, canonical
 from thinkwire.gateway.headers import HeaderPairs, Scope, grouped, header_value, headers_of
 from thinkwire.gateway.keys import PREFIX, Keys, Tenant
 from thinkwire.reasoning.names import parse_name
+from thinkwire.request_origin import host_of, is_loopback
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -67,7 +67,7 @@ def _check_host(hosts: Sequence[str], scope: Scope, config: GatewayConfig) -> No
     """A page elsewhere can point its own name at this machine, but it cannot choose the Host header."""
     if len(hosts) != 1:
         raise Refusal(400, "bad_request", "a request needs exactly one Host header")
-    name = _host_of(hosts[0])
+    name = host_of(hosts[0])
     if not name or not (is_loopback(name) or _is_allowed(name, scope, config)):
         raise Refusal(
             403,
@@ -85,22 +85,6 @@ def _is_allowed(name: str, scope: Scope, config: GatewayConfig) -> bool:
         name == allowed.strip("[].").lower() or (allowed[:1] == "." and name.endswith(allowed.lower()))
         for allowed in config.server.allowed_hosts
     )
-
-
-@lru_cache(maxsize=256)
-def _host_of(authority: str) -> str:
-    """The host of `host:port`; empty when it is not one."""
-    # To the standard library the host of `[::1].evil.example` is `::1`.
-    if not re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]]*)(:\d*)?", authority):
-        return ""
-    try:
-        parts = urlsplit(f"//{authority}")
-        _ = parts.port
-    except ValueError:
-        return ""
-    if parts.netloc != authority or "@" in authority or parts.hostname is None:
-        return ""
-    return parts.hostname.rstrip(".")
 
 
 def _check_origin(scope: Scope, config: GatewayConfig) -> None:
@@ -237,6 +221,20 @@ def require_keys(config: GatewayConfig, keys: Keys | None) -> None:
             f"others can reach {config.server.host}, and there are no access keys yet: run "
             "`thinkwire keys create NAME`, or listen on 127.0.0.1"
         )
+
+
+def why_web_is_off(config: GatewayConfig, *, auth: bool, keyed: bool) -> str | None:
+    """Return why the web app may not be served; None when it may.
+
+    Without accounts it would let its users past the access keys. Keys and hosts may come while it runs.
+    """
+    if auth or not (keyed or config.server.allowed_hosts):
+        return None
+    why = "allowed_hosts is set" if config.server.allowed_hosts else "there are access keys"
+    return (
+        f"off, because {why} and the web app without accounts would bypass them: start with --auth, "
+        "after `thinkwire users add NAME --admin`, or leave it out with --no-web"
+    )
 
 
 def check_model(tenant: Tenant, routed: Routed) -> None:

@@ -11,6 +11,11 @@ from thinkwire.folders import SharedFile
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed, Tenant
 
+_NO_KEYS = (
+    "this gateway needs an access key, and there is none yet: create one on the server with "
+    "`thinkwire keys create NAME`, and send it as x-api-key or Authorization: Bearer"
+)
+
 _log = logging.getLogger("thinkwire.gateway")
 
 
@@ -33,16 +38,27 @@ class KeyRing:
         self._shared.changed()
         self._keys = file.read()
         self._needed = self._keys is not None or not loopback
+        self.required = False
+        """Whether the configuration demands keys, also while there are none."""
 
-    def authenticate(self, key: str | None) -> Tenant:
-        """Whose key it is; Refusal when it is nobody's."""
+    @property
+    def are_needed(self) -> bool:
+        """Whether requests need a key, because there are keys or because the configuration demands them."""
         if self._shared.changed():
             self._refresh()
-        if not self._needed:
+        return self._needed or self.required
+
+    def authenticate(self, key: str | None, *, is_proxied: bool = False) -> Tenant:
+        """Return the tenant of a key, or raise Refusal. Requests through a proxy always need a key."""
+        if self._shared.changed():
+            self._refresh()
+        if not (self._needed or self.required or is_proxied):
             return LOCAL
+        if self._keys is None:
+            raise Refusal(401, "auth", _NO_KEYS)
         if key is None:
             raise Refusal(401, "auth", "this gateway needs an access key (`thinkwire keys create NAME`)")
-        found = self._keys.find(key) if self._keys is not None else None
+        found = self._keys.find(key)
         if found is None:
             raise Refusal(401, "auth", "this access key is not known here (`thinkwire keys list`)")
         now = self._clock()
@@ -56,7 +72,7 @@ class KeyRing:
         if self._shared.changed():
             self._refresh()
         if tenant.id == LOCAL.id:
-            return not self._needed
+            return not (self._needed or self.required)
         now = self._clock()
         return self._keys is not None and any(
             key.id == tenant.id and not key.expired(now) for key in self._keys.key

@@ -30,7 +30,7 @@ _SECRETS = re.compile(
     r"(?i:\bbearer\s+[^\s\"',]+)"
     r"|(?i:\b(?:x-api-key|x-goog-api-key|authorization|api[_-]?key|access[_-]token|password|secret)"
     r"[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?[^\s\"',&]+)"
-    r"|(?<=[?&])(?i:key)=[^&\s]+"
+    r"|(?<=[?&])(?i:key|token)=[^&\s]+"
     r"|(?<=://)[^/\s@]+@"
     r"|\b(?:tw_|sk-|sk_|gsk_|xai-|csk-|fw_|tgp_|r8_|hf_)[\w-]{8,}"
     r"|\bAIza[\w-]{20,}"

@@ -57,6 +57,14 @@ class Parts(msgspec.Struct):
     """What `/readyz` checks."""
     rounds: Round = msgspec.field(default_factory=lambda: Round(0.0))
     """Who looks whether streams are silent."""
+    auth: bool = False
+    """Whether the server has accounts; then the gateway needs access keys too."""
+
+    def __post_init__(self) -> None:
+        self._require_keys()
+
+    def _require_keys(self) -> None:
+        self.keys.required = self.auth or bool(self.config.server.allowed_hosts)
 
     def round(self, config: GatewayConfig) -> Round:
         """The one for new streams: another when they may be silent for another time than those before."""
@@ -83,13 +91,16 @@ class Parts(msgspec.Struct):
     def configure(self, config: GatewayConfig) -> None:
         """Takes another configuration, from the next request on."""
         self.config = config
+        self._require_keys()
         self.limits.config = config
         self.client.know(config.providers())
         self.directory.configure(config)
 
 
 @asynccontextmanager
-async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> AsyncIterator[Parts]:
+async def open_parts(
+    config: GatewayConfig, *, client: Client | None = None, auth: bool = False
+) -> AsyncIterator[Parts]:
     """A gateway's parts as its configuration asks for them; closed at the end, the last first."""
     async with AsyncExitStack() as stack:
         stack.enter_context(gathering())
@@ -123,6 +134,7 @@ async def open_parts(config: GatewayConfig, *, client: Client | None = None) -> 
             metrics=metrics,
             observers=observers,
             readiness=readiness,
+            auth=auth,
         )
 
 

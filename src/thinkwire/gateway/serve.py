@@ -22,6 +22,7 @@ from thinkwire.gateway.app import Gateway
 from thinkwire.gateway.beside import Beside, is_page
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.cost import has_price
+from thinkwire.gateway.guard import why_web_is_off
 from thinkwire.gateway.headers import Scope
 from thinkwire.gateway.line import Lines
 from thinkwire.gateway.logs import set_up
@@ -81,14 +82,20 @@ class Served:
         config = self._orders.config
         async with (
             new_client(config, sim=self._orders.sim or None) as client,
-            open_parts(config, client=client) as parts,
+            open_parts(config, client=client, auth=self._orders.auth) as parts,
             watched(config, parts.configure),
         ):
             self._gateway = Gateway(parts)
             settle_memory()
             asyncio.get_running_loop().run_in_executor(None, warm_up)
             if self._orders.web:
-                self._web = Beside(config, sim=self._orders.sim, auth=self._orders.auth)
+                auth = self._orders.auth
+                self._web = Beside(
+                    config,
+                    sim=self._orders.sim,
+                    auth=auth,
+                    why_off=lambda: why_web_is_off(parts.config, auth=auth, keyed=parts.keys.are_needed),
+                )
                 parts.readiness.add("web", self._web.check)
             try:
                 yield

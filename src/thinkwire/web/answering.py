@@ -15,7 +15,7 @@ from thinkwire.notes import Note
 from thinkwire.session import Happening, Remark, TurnEnded, TurnKept
 from thinkwire.session.words import what_failed
 from thinkwire.store.ids import new_id
-from thinkwire.web.approvals import Approvals
+from thinkwire.web.approvals import Approvals, Decision
 from thinkwire.web.broadcast import Broadcast
 from thinkwire.web.frames import Teller
 from thinkwire.web.grouping import groups
@@ -42,9 +42,19 @@ class Answering:
     """Made when the answer begins. `broadcast` has everything that is told of it."""
 
     def __init__(
-        self, talk: Talk, line: Line, message_id: str, parent_id: str | None = None, *, owner: str = ""
+        self,
+        talk: Talk,
+        line: Line,
+        message_id: str,
+        parent_id: str | None = None,
+        *,
+        owner: str = "",
+        needs_owner: bool = False,
     ) -> None:
-        """`parent_id` is what stands before it, where nothing more is said first."""
+        """`parent_id` is what stands before it, where nothing more is said first. With `needs_owner`, the
+        local owner began it, and nobody else may approve its calls.
+        """
+        self._needs_owner = needs_owner
         self.id = new_id()
         self.owner = owner
         self.message_id = message_id
@@ -77,6 +87,12 @@ class Answering:
         if saying.text is None and not saying.files:
             self._begin(self._parent_id)
         self._task = asyncio.create_task(self._tell())
+
+    def decide(self, call_id: str, decision: Decision, *, is_owner: bool) -> bool | None:
+        """Decide on a call that waits; False when none does, None when only the local owner may allow it."""
+        if self._needs_owner and not is_owner and decision != "no":
+            return None
+        return self.approvals.decide(call_id, decision)
 
     async def stop(self) -> None:
         """Everything that arrived is kept when this returns."""

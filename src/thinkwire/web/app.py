@@ -5,25 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp
 
 from thinkwire.client import Client
 from thinkwire.errors import ThinkwireError
 from thinkwire.store import Store
+from thinkwire.web.api.accounts import may_sign_in
 from thinkwire.web.call import Call, Operation, json_response, perform, problem_response
 from thinkwire.web.ending import on_end
-from thinkwire.web.guard import check, secured, who
+from thinkwire.web.guard import check, give_start_cookie, is_local_owner, is_start_token, secured, who
 from thinkwire.web.news import News, SharedNews
 from thinkwire.web.openapi import document
 from thinkwire.web.problems import Problem, not_there
+from thinkwire.web.proxies import ProxyHeaders, TrustedProxies
 from thinkwire.web.routes import OPERATIONS
 from thinkwire.web.runs import Runs
+from thinkwire.web.start_token import StartToken
 from thinkwire.web.state import Options, Shared, Web
 from thinkwire.web.static import page
 from thinkwire.web.throttle import SharedThrottle, Throttle
@@ -38,20 +43,24 @@ def create(
     simulated: bool,
     auth: bool,
     redis_url: str | None = None,
-    hosts: tuple[str, ...] = (),
+    url: str = "",
+    start_token: StartToken | None = None,
+    why_off: Callable[[], str | None] = lambda: None,
     workspace: Path | None = None,
     check_every: float = 5.0,
 ) -> ASGIApp:
     """The application, with a lifespan that must be run: it stops and keeps what is being answered.
 
-    Whoever gives client and store closes them. Without `auth` it serves one user and only on names of this
-    machine, or `hosts`. With `redis_url`, several processes serve the same users.
+    Whoever gives client and store closes them. Without `auth` it serves one user, who holds the start token,
+    and only on names of this machine. `url` is where it is served, for the console. While `why_off` gives a
+    reason, every operation is refused with it. With `redis_url`, several processes serve the same users.
     """
     named = os.environ.get("THINKWIRE_WORKSPACE")
     options = Options(
         simulated=simulated,
         auth=auth,
-        hosts=hosts,
+        start_token=start_token,
+        why_off=why_off,
         workspace=workspace or (Path(named) if named else None),
         check_every=check_every,
     )
@@ -61,6 +70,8 @@ def create(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         try:
             await web.open()
+            if auth and url and not await store.has_users():
+                print(_FIRST_ACCOUNT.format(url=web.start_token.url(url)), flush=True)
             with on_end(web.news.end):
                 yield
         finally:
@@ -69,10 +80,17 @@ def create(
     routes = [_route(web, operation) for operation in OPERATIONS]
     routes.append(Route("/api/openapi.json", _guarded(web, _openapi), methods=["GET"]))
     routes.append(Route("/api/{path:path}", _guarded(web, _nowhere), methods=ANY))
-    routes.append(Route("/{path:path}", _guarded(web, _page), methods=ANY))
+    routes.append(Route("/{path:path}", _guarded(web, partial(_page, web)), methods=ANY))
     app = Starlette(routes=routes, lifespan=lifespan)
+    app.add_middleware(ProxyHeaders, trusted=TrustedProxies.from_environment())
     app.state.web = web
     return app
+
+
+_FIRST_ACCOUNT = """\
+There is no account yet. Make the first one on this machine: `thinkwire users add NAME --admin`, or open
+{url}
+"""
 
 
 def _shared(store: Store, redis_url: str | None) -> Shared:
@@ -94,15 +112,16 @@ def _route(web: Web, operation: Operation) -> Route:
     async def answer(request: Request) -> Response:
         return await perform(operation, await _admitted(web, operation, request))
 
-    return Route(operation.path, _guarded(web, answer), methods=[operation.method])
+    endpoint = _guarded(web, answer, needs_csrf=not operation.before_sign_in)
+    return Route(operation.path, endpoint, methods=[operation.method])
 
 
-def _guarded(web: Web, answer: Endpoint) -> Endpoint:
+def _guarded(web: Web, answer: Endpoint, *, needs_csrf: bool = True) -> Endpoint:
     """Every answer goes through here: nothing is heard that should not be, and all carry the same headers."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            check(web, request)
+            check(web, request, needs_csrf=needs_csrf)
             response = await answer(request)
         except ThinkwireError as error:
             response = problem_response(error)
@@ -119,15 +138,31 @@ async def _admitted(web: Web, operation: Operation, request: Request) -> Call:
             raise Problem(401, "signed_out", "sign in first")
         if operation.admin and not user.admin:
             raise not_there()
-    return Call(web, request, user)
+    return Call(web, request, user, is_owner=is_local_owner(web, request))
 
 
 async def _openapi(request: Request) -> Response:
     return json_response(document())
 
 
-async def _page(request: Request) -> Response:
+async def _page(web: Web, request: Request) -> Response:
+    if "token" in request.query_params and request.method == "GET":
+        return await _signed_in(web, request)
     return page(request) if request.method in ("GET", "HEAD") else _instead(["GET"])
+
+
+async def _signed_in(web: Web, request: Request) -> Response:
+    """Take the start token out of the address and into a cookie, so that it stays in no history."""
+    query = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+    # One slash only: an address that begins with two leads to another server.
+    path = "/" + quote(request.scope["path"].lstrip("/\\"))
+    response = RedirectResponse(f"{path}?{urlencode(query)}" if query else path, 303)
+    # Other sites' pages can load this address, but only a person opens it as a page.
+    is_opened = request.headers.get("sec-fetch-dest", "document") == "document"
+    if is_opened and await may_sign_in(web) and is_start_token(web, request, request.query_params["token"]):
+        give_start_cookie(web, request, response)
+    response.headers["cache-control"] = "no-store"
+    return response
 
 
 async def _nowhere(request: Request) -> Response:

@@ -62,6 +62,8 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     call_id: str = ""
     decision: str = ""
     reply: str = ""
+    is_owner: bool = False
+    """Whether the local owner asks."""
 
 
 _notice = msgspec.json.Decoder(Notice).decode

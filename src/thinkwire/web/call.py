@@ -27,10 +27,12 @@ _log = logging.getLogger("thinkwire.web")
 class Call:
     """A request that may be made. `owner` is whose things it is about; empty where there are no accounts."""
 
-    def __init__(self, web: Web, request: Request, user: UserRow | None) -> None:
+    def __init__(self, web: Web, request: Request, user: UserRow | None, *, is_owner: bool = False) -> None:
         self.web = web
         self.request = request
         self.user = user
+        self.is_owner = is_owner
+        """Whether the local owner asks, who may switch on whatever the server can do."""
         self.owner = user.id if user else ""
         self.body: Any = None
         self.query: Any = None
@@ -60,6 +62,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """What it answers where that is not JSON."""
     open: bool = False
     """Whether it needs no account."""
+    before_sign_in: bool = False
+    """Whether it needs neither start token nor CSRF header, because it is what checks the token."""
     admin: bool = False
     status: int = 200
     multipart: bool = False
@@ -89,6 +93,8 @@ async def perform(operation: Operation, call: Call) -> Response:
 
 async def still_signed_in(call: Call) -> bool:
     """Whether whoever waits for something may still have it: people are signed out in the meantime."""
+    if call.web.options.why_off() is not None:
+        return False
     user = await who(call.web, call.request)
     return not call.web.options.auth or (user is not None and user.id == call.owner)
 

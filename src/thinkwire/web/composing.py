@@ -22,6 +22,7 @@ from thinkwire.session.tools import Spec, Toolbox, builtin_tools
 from thinkwire.settings import Layer, Settings, checked_layer
 from thinkwire.store import AgentRow, ConversationRow
 from thinkwire.web.line import Talk
+from thinkwire.web.permissions import allowed_specs, is_owners_tool, narrowed, why_not_offered
 from thinkwire.web.servers import PATIENCE, names_servers
 from thinkwire.web.state import Web
 from thinkwire.web.thinking import Wanted, settings_of
@@ -37,25 +38,27 @@ class Composed(msgspec.Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
 
-def tools_for(web: Web, owner: str) -> tuple[Spec, ...]:
-    """The tools of an owner; with accounts, files in a folder of one's own: commands are not confined."""
+def tools_for(web: Web, owner: str, *, is_owner: bool) -> tuple[Spec, ...]:
+    """Return the workspace tools of a requester; with accounts, files in a folder of one's own."""
     folder = web.options.workspace
     if not web.options.auth:
         place = folder or working_folder()
-        return _tools(place) if place is not None else ()
+        return allowed_specs(web, _tools(place), is_owner=is_owner) if place is not None else ()
     if folder is None:
         return ()
     own = Path(folder) / owner
     make_folder(own)
-    return tuple(spec for spec in _tools(own) if spec.effect != "run")
+    return allowed_specs(web, _tools(own), is_owner=False)
 
 
 async def tools_named(
-    web: Web, owner: str, patterns: Iterable[str], patience: float = PATIENCE
+    web: Web, owner: str, patterns: Iterable[str], patience: float = PATIENCE, *, is_owner: bool
 ) -> tuple[Spec, ...]:
     """The tools of an owner among which these are; MCP servers are opened only where they are meant."""
-    own = tools_for(web, owner)
-    return (*own, *await web.servers.tools(patience)) if names_servers(patterns) else own
+    own = tools_for(web, owner, is_owner=is_owner)
+    if not names_servers(patterns):
+        return own
+    return (*own, *await web.servers.tools(patience, only_shared=not is_owner))
 
 
 @lru_cache(maxsize=1024)
@@ -69,20 +72,27 @@ def located(web: Web, model: str) -> Located:
     return locate(web.client.asking(Request(), model=model), time.time())
 
 
-async def compose(web: Web, row: ConversationRow, *, patience: float = 0.0) -> Composed:
-    """The session of a conversation; whoever needs its tools waits for those that are not there yet."""
+async def compose(
+    web: Web, row: ConversationRow, *, is_owner: bool = False, patience: float = 0.0
+) -> Composed:
+    """The session of a conversation; whoever needs its tools waits for those that are not there yet.
+
+    Anyone but the local owner gets it without what only the local owner may switch on.
+    """
     agent = await web.store.agent(row.agent_id) if row.agent_id else None
     settings = composed_settings(web, row, agent)
-    specs = await tools_named(web, row.owner, settings.get("tools.enabled") or (), patience)
-    settings, notes = _with_known_tools(web, settings, specs)
-    talk = web.talk(row.id)
+    settings, ignored = (settings, ()) if is_owner else narrowed(web, settings)
+    patterns = settings.get("tools.enabled") or ()
+    specs = await tools_named(web, row.owner, patterns, patience, is_owner=is_owner)
+    settings, notes = _with_known_tools(web, settings, specs, is_owner=is_owner)
+    talk = web.talk(row.id, is_owner=is_owner)
     if talk.busy:
         talk = web.new_talk(row.id)
     if talk.toolbox.specs != specs:
         talk.toolbox = Toolbox(specs)
     talk.settings = settings
     talk.keeper = web.store
-    return Composed(talk, notes)
+    return Composed(talk, (*ignored, *notes))
 
 
 def composed_settings(web: Web, row: ConversationRow, agent: AgentRow | None) -> Settings:
@@ -140,7 +150,7 @@ def _agent_values(agent: AgentRow, facts: Facts | None) -> dict[str, Any]:
 
 
 def _with_known_tools(
-    web: Web, settings: Settings, specs: tuple[Spec, ...]
+    web: Web, settings: Settings, specs: tuple[Spec, ...], *, is_owner: bool
 ) -> tuple[Settings, tuple[Note, ...]]:
     """A tool that is not there any more does not keep a conversation from going on."""
     enabled = settings.get("tools.enabled")
@@ -152,7 +162,9 @@ def _with_known_tools(
             box.only([pattern])
             known.append(pattern)
         except ConfigError:
-            notes.append(Note("setting.ignored", _why_not(web, pattern)))
+            refused = not is_owner and is_owners_tool(web, pattern)
+            why = why_not_offered(web, pattern) if refused else _why_not(web, pattern)
+            notes.append(Note("setting.ignored", why))
     if notes:
         settings = settings.set("session", "tools.enabled", known)
     return settings, tuple(notes)

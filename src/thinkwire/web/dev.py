@@ -34,7 +34,7 @@ async def serve(*, port: int, sim: bool, auth: bool, workspace: Path | None) -> 
 
     with socket.create_server(("127.0.0.1", port), backlog=256) as listener:
         async with Client(sim=sim) as client, await open_store() as store:
-            app = create(
+            app: Any = create(
                 client,
                 store,
                 simulated=sim,
@@ -42,8 +42,12 @@ async def serve(*, port: int, sim: bool, auth: bool, workspace: Path | None) -> 
                 redis_url=os.environ.get("THINKWIRE_REDIS_URL"),
                 workspace=workspace,
             )
-            config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, lifespan="on")
-            print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+            config = uvicorn.Config(
+                app, log_level="warning", proxy_headers=False, timeout_graceful_shutdown=1, lifespan="on"
+            )
+            token = app.state.web.start_token
+            print(token.url(f"http://127.0.0.1:{listener.getsockname()[1]}"), flush=True)
+            print(f"with live reload (npm run dev): {token.url('http://localhost:5173')}", flush=True)
             await uvicorn.Server(config).serve(sockets=[listener])
 
 

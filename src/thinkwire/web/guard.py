@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import secrets
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,9 +11,12 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from thinkwire.request_origin import has_forwarding_headers, host_of, is_loopback
 from thinkwire.store import UserRow
 from thinkwire.web.problems import Problem
+from thinkwire.web.start_token import cookie_name
 from thinkwire.web.state import Web
+from thinkwire.web.throttle import counted_address
 
 SESSION_COOKIE = "thinkwire_session"
 CSRF_COOKIE = "thinkwire_csrf"
@@ -62,27 +64,101 @@ def csrf_of(session: str) -> str:
     return hmac.new(session.encode("utf-8", "replace"), b"thinkwire csrf", "sha256").hexdigest()
 
 
-def check(web: Web, request: Request) -> None:
-    """Refuses what other sites' pages send. Without accounts, a foreign name for this machine too."""
-    host = request.headers.get("host", "")
-    if not web.options.auth and not _own_name(host, web.options.hosts):
-        raise Problem(403, "host", "this server does not go by the name in the Host header")
+def check(web: Web, request: Request, *, needs_csrf: bool = True) -> None:
+    """Refuse unknown hosts, other sites' pages, and requests without the start token where one is needed."""
+    is_api = request.scope["path"].startswith("/api/")
+    _check_host(web, request)
+    if is_api and (reason := web.options.why_off()) is not None:
+        raise Problem(503, "web_off", f"the web app is {reason}")
     origin = request.headers.get("origin")
-    if origin is not None and not _same(origin, host):
+    if origin is not None and not _same(origin, request.headers["host"]):
         raise Problem(403, "origin", "a page of another address called")
-    if request.method in SAFE:
-        return
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    is_safe = request.method in SAFE
+    if not is_safe and request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Problem(403, "origin", "a page of another address called")
-    _check_csrf(request)
+    by_header = False
+    if is_api and needs_csrf and not web.options.auth:
+        by_header = not has_start_cookie(web, request)
+        if by_header and not has_start_token(web, request):
+            raise Problem(401, "start_token", NEEDS_TOKEN)
+    # No page of another site can add an Authorization header, so that header is proof enough.
+    if not is_safe and needs_csrf and not by_header:
+        _check_csrf(request)
+
+
+NEEDS_TOKEN = (
+    "this server needs its start token: open the address that `thinkwire serve` printed, enter the token "
+    "here, or send it as `Authorization: Bearer TOKEN`"
+)
+
+
+def has_start_cookie(web: Web, request: Request) -> bool:
+    """Return whether the browser has shown the start token before."""
+    return web.start_token.matches_cookie(cookie_of(request, _start_cookie(request)))
+
+
+def has_start_token(web: Web, request: Request) -> bool:
+    """Return whether the Authorization header has the start token."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and is_start_token(web, request, token.strip())
+
+
+def is_start_token(web: Web, request: Request, presented: str) -> bool:
+    """Compare a token that was presented; Problem after too many wrong ones from an address."""
+    address = address_of(request)
+    web.guesses.check(address)
+    if web.start_token.matches(presented):
+        return True
+    web.guesses.add(address, presented)
+    return False
+
+
+def give_start_cookie(web: Web, request: Request, response: Response) -> None:
+    """Remember in the browser, until it is closed, that it has shown the start token."""
+    response.set_cookie(
+        _start_cookie(request),
+        web.start_token.cookie,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+
+
+def _start_cookie(request: Request) -> str:
+    server = request.scope.get("server") or ("", 0)
+    return cookie_name(server[1] or 0)
+
+
+def address_of(request: Request) -> str:
+    """Return what the tries of a client are counted by."""
+    return counted_address(request.client.host if request.client else None)
+
+
+def is_local_owner(web: Web, request: Request) -> bool:
+    """Return whether the person at this machine asks, who may do what the server may do.
+
+    `check` has seen the start token. With accounts it is never so: the configuration alone decides.
+    """
+    return not web.options.auth and is_local(request)
+
+
+def _check_host(web: Web, request: Request) -> None:
+    hosts = request.headers.getlist("host")
+    if len(hosts) != 1:
+        raise Problem(400, "host", "a request needs exactly one Host header")
+    name = host_of(hosts[0])
+    if not name or not (web.options.auth or is_loopback(name)):
+        raise Problem(403, "host", "this server does not go by the name in the Host header")
 
 
 def _check_csrf(request: Request) -> None:
     cookie, header = cookie_of(request, CSRF_COOKIE), request.headers.get(CSRF_HEADER, "")
     session = cookie_of(request, SESSION_COOKIE)
-    right = bool(cookie) and hmac.compare_digest(cookie.encode(), header.encode("utf-8", "replace"))
+    right = bool(cookie) and hmac.compare_digest(
+        cookie.encode("utf-8", "replace"), header.encode("utf-8", "replace")
+    )
     if session and right:
-        right = hmac.compare_digest(csrf_of(session).encode(), cookie.encode())
+        right = hmac.compare_digest(csrf_of(session).encode(), cookie.encode("utf-8", "replace"))
     if not right:
         raise Problem(
             403,
@@ -136,33 +212,11 @@ def secured(request: Request, response: Response) -> Response:
 
 
 def is_local(request: Request) -> bool:
-    """Whether somebody on this machine asks, and no proxy for somebody else."""
-    if any(request.headers.get(name) for name in ("forwarded", "x-forwarded-for", "x-real-ip")):
+    """Return whether a client on this machine asks, under a name of this machine and not through a proxy."""
+    if has_forwarding_headers(name for name, _ in request.headers.raw):
         return False
-    return request.client is not None and _loopback(request.client.host)
-
-
-def _own_name(authority: str, names: tuple[str, ...]) -> bool:
-    name = _host(authority)
-    return name is not None and (name == "localhost" or _loopback(name) or name in names)
-
-
-def _loopback(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _host(authority: str) -> str | None:
-    try:
-        parts = urlsplit(f"//{authority}")
-        _ = parts.port
-    except ValueError:
-        return None
-    if "@" in authority or parts.netloc != authority or not parts.hostname:
-        return None
-    return parts.hostname.rstrip(".")
+    is_local_name = is_loopback(host_of(request.headers.get("host", "")))
+    return is_local_name and request.client is not None and is_loopback(request.client.host)
 
 
 def _same(origin: str, host: str) -> bool:

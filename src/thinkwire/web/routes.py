@@ -24,6 +24,15 @@ _delete = partial(Operation, method="DELETE")
 OPERATIONS: tuple[Operation, ...] = (
     _get(path="/api/me", handler=accounts.me, summary="Who is asking", gives=shapes.Me, open=True),
     _post(
+        path="/api/token",
+        handler=accounts.show_token,
+        summary="Show the start token, and get the cookie that stands for it",
+        body=shapes.Token,
+        gives=shapes.Done,
+        open=True,
+        before_sign_in=True,
+    ),
+    _post(
         path="/api/login",
         handler=accounts.login,
         summary="Sign in",

@@ -13,6 +13,7 @@ from thinkwire.web.answering import Answering
 from thinkwire.web.approvals import Decision
 from thinkwire.web.broadcast import Numbered
 from thinkwire.web.news import News
+from thinkwire.web.problems import Problem
 
 LINGER = 60.0
 """Seconds for which an answer that is over can still be read to its end by whoever lost the connection."""
@@ -106,10 +107,17 @@ class Runs:
         await answering.stop()
         return True
 
-    async def approve(self, conversation_id: str, call_id: str, decision: Decision) -> bool:
-        """Whether there was such a question."""
+    async def approve(
+        self, conversation_id: str, call_id: str, decision: Decision, *, is_owner: bool = False
+    ) -> bool:
+        """Decide on a call that waits; False when none does, Problem when only the owner may allow it."""
         answering = self._answers.get(conversation_id)
-        return answering is not None and answering.approvals.decide(call_id, decision)
+        if answering is None:
+            return False
+        decided = answering.decide(call_id, decision, is_owner=is_owner)
+        if decided is None:
+            raise not_owner()
+        return decided
 
     async def running(self, conversation_ids: Iterable[str]) -> dict[str, Making]:
         """Of these conversations, those with an answer in the making."""
@@ -165,3 +173,8 @@ class Runs:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def not_owner() -> Problem:
+    message = "the owner of this machine began this answer, so only the owner may allow its calls"
+    return Problem(403, "not_owner", message)

@@ -1,7 +1,7 @@
 """MCP servers whose tools agents can have: opened when they are first needed, and again when they have died.
 
 They are those of `mcp.json` in the configuration folder. They can do what the server itself can; so with
-accounts only those are offered that say `"shared": true` there.
+accounts, and to anyone but the local owner, only those are offered that say `"shared": true` there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,10 @@ _log = logging.getLogger("thinkwire.web")
 class _One:
     """One server, in whatever state it is."""
 
-    def __init__(self, name: str, config: McpServer) -> None:
+    def __init__(self, name: str, config: McpServer, *, is_shared: bool) -> None:
         self.name = name
+        self.is_shared = is_shared
+        """Whether not only the local owner may have its tools."""
         self._config = config
         self._opened: McpServers | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -85,16 +87,30 @@ class _One:
 class ToolServers:
     """All of them. `trouble` is why there are none, where their file cannot be read."""
 
-    def __init__(self, servers: Mapping[str, McpServer], trouble: str | None = None) -> None:
-        self._servers = [_One(name, config) for name, config in servers.items()]
+    def __init__(
+        self,
+        servers: Mapping[str, McpServer],
+        trouble: str | None = None,
+        *,
+        shared: Collection[str] = (),
+    ) -> None:
+        """`shared` are the names of those whose tools not only the local owner may have."""
+        self._servers = [_One(name, config, is_shared=name in shared) for name, config in servers.items()]
         self._trouble = trouble
 
-    async def tools(self, patience: float = PATIENCE) -> tuple[Spec, ...]:
+    async def tools(self, patience: float = PATIENCE, *, only_shared: bool = False) -> tuple[Spec, ...]:
         """The tools of those that can be reached, waiting a while for those that are being opened."""
-        opening = [task for one in self._servers if (task := one.wake()) is not None and not task.done()]
+        wanted = [one for one in self._servers if one.is_shared or not only_shared]
+        opening = [task for one in wanted if (task := one.wake()) is not None and not task.done()]
         if opening:
             await asyncio.wait(opening, timeout=patience)
-        return tuple(spec for one in self._servers for spec in one.tools)
+        return tuple(spec for one in wanted for spec in one.tools)
+
+    def is_private(self, pattern: str) -> bool:
+        """Return whether a name or pattern can mean a tool of a server that is not shared."""
+        head, star, _ = pattern.partition("*")
+        private = [prefix_of(one.name) for one in self._servers if not one.is_shared]
+        return any(head.startswith(prefix) or (star and prefix.startswith(head)) for prefix in private)
 
     @property
     def status(self) -> tuple[ServerStatus, ...]:
@@ -123,10 +139,11 @@ def configured_servers(*, auth: bool, file: Path | None = None) -> ToolServers:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
         _log.warning("no MCP servers: %s: %s", file, why)
         return ToolServers({}, why)
+    entries: Any = table.get("mcpServers", table)
+    shared = {name for name in servers if entries[name].get("shared") is True}
     if auth:
-        entries: Any = table.get("mcpServers", table)
-        servers = {name: server for name, server in servers.items() if entries[name].get("shared") is True}
-    return ToolServers(servers)
+        servers = {name: server for name, server in servers.items() if name in shared}
+    return ToolServers(servers, shared=shared)
 
 
 def names_servers(patterns: Iterable[str]) -> bool:

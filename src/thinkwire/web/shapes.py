@@ -39,6 +39,8 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool
     version: str
     needs_setup: bool
+    needs_token: bool = False
+    """Whether the first account can be made only after the start token was shown."""
 
 
 class SignedIn(msgspec.Struct, frozen=True):
@@ -48,6 +50,10 @@ class SignedIn(msgspec.Struct, frozen=True):
 class Credentials(_In, frozen=True):
     name: Name
     password: Secret
+
+
+class Token(_In, frozen=True):
+    token: Secret
 
 
 class NewAccount(_In, frozen=True):

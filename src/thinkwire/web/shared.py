@@ -24,7 +24,7 @@ from thinkwire.web.grouping import groups
 from thinkwire.web.metadata import metadata_of
 from thinkwire.web.news import News
 from thinkwire.web.problems import Problem
-from thinkwire.web.runs import LINGER, Begin, Following, Making, Runs
+from thinkwire.web.runs import LINGER, Begin, Following, Making, Runs, not_owner
 
 PATIENCE = 10.0
 """Seconds to wait for another process to stop an answer."""
@@ -74,16 +74,21 @@ class SharedRuns(Runs):
             await self._until_free(conversation_id, notice)
         return True
 
-    async def approve(self, conversation_id: str, call_id: str, decision: Decision) -> bool:
-        if await super().approve(conversation_id, call_id, decision):
+    async def approve(
+        self, conversation_id: str, call_id: str, decision: Decision, *, is_owner: bool = False
+    ) -> bool:
+        if await super().approve(conversation_id, call_id, decision, is_owner=is_owner):
             return True
         notice = (await self._board.active([conversation_id])).get(conversation_id)
         if notice is None or notice.inbox == self._board.inbox:
             return False
         reply = new_id()
-        order = Order("approve", conversation_id, notice.run, call_id, decision, reply)
+        order = Order("approve", conversation_id, notice.run, call_id, decision, reply, is_owner)
         await self._board.order(notice.inbox, order)
-        return await self._board.reply(reply) == "yes"
+        word = await self._board.reply(reply)
+        if word == "not_owner":
+            raise not_owner()
+        return word == "yes"
 
     async def running(self, conversation_ids: Iterable[str]) -> dict[str, Making]:
         ids = list(conversation_ids)
@@ -190,9 +195,11 @@ class SharedRuns(Runs):
         if order.what == "stop":
             await answering.stop()
         elif order.what == "approve":
-            decided = answering.approvals.decide(order.call_id, order.decision)  # type: ignore[arg-type]
+            decision: Decision = order.decision  # type: ignore[assignment]
+            decided = answering.decide(order.call_id, decision, is_owner=order.is_owner)
+            word = "not_owner" if decided is None else "yes" if decided else "no"
             with contextlib.suppress(Problem):
-                await self._board.answer(order.reply, "yes" if decided else "no")
+                await self._board.answer(order.reply, word)
 
 
 class Elsewhere:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 from collections import OrderedDict
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -19,7 +19,8 @@ from thinkwire.web.line import Talk
 from thinkwire.web.news import News
 from thinkwire.web.runs import Runs
 from thinkwire.web.servers import configured_servers
-from thinkwire.web.throttle import Throttle
+from thinkwire.web.start_token import StartToken
+from thinkwire.web.throttle import GuessLimit, Throttle
 
 if TYPE_CHECKING:
     from thinkwire.web.board import Board
@@ -39,8 +40,10 @@ class Options(msgspec.Struct, frozen=True):
 
     simulated: bool = False
     auth: bool = False
-    hosts: tuple[str, ...] = ()
-    """Names besides loopback that it goes by, for an app without accounts."""
+    start_token: StartToken | None = None
+    """None takes the one of the environment, or makes one."""
+    why_off: Callable[[], str | None] = lambda: None
+    """Why the app may not be used at the moment; None when it may."""
     workspace: Path | None = None
     """The folder that tools work in; with accounts, everyone has a folder of their own in it."""
     check_every: float = 5.0
@@ -82,6 +85,8 @@ class Web:
 
     def __init__(self, client: Client, store: Store, shared: Shared, options: Options) -> None:
         self.client = client
+        self.start_token = options.start_token or StartToken.from_environment()
+        self.guesses = GuessLimit()
         self.store = store
         self.runs = shared.runs
         self.news = shared.news
@@ -91,13 +96,17 @@ class Web:
         self.servers = configured_servers(auth=options.auth)
         self.counted: Remembered[Any] = Remembered(MOST_TALKS)
         """What was counted of a conversation, until something about it changes."""
-        self._talks: OrderedDict[str, Talk] = OrderedDict()
+        self._talks: OrderedDict[tuple[str, bool], Talk] = OrderedDict()
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def talk(self, conversation_id: str) -> Talk:
-        """The session of a conversation, the same one as before where possible."""
-        talk = self._talks.pop(conversation_id, None) or self.new_talk(conversation_id)
-        self._talks[conversation_id] = talk
+    def talk(self, conversation_id: str, *, is_owner: bool) -> Talk:
+        """Return the session of a conversation, the same one as before where possible.
+
+        The local owner has one apart: what may be done in it, others may not do.
+        """
+        key = (conversation_id, is_owner)
+        talk = self._talks.pop(key, None) or self.new_talk(conversation_id)
+        self._talks[key] = talk
         if len(self._talks) > MOST_TALKS:
             self._forget_one()
         return talk
@@ -129,6 +138,6 @@ class Web:
             await self._board.aclose()
 
     def _forget_one(self) -> None:
-        idle = next((id for id, talk in self._talks.items() if not talk.busy), None)
+        idle = next((key for key, talk in self._talks.items() if not talk.busy), None)
         if idle is not None:
             del self._talks[idle]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig, Routed, is_loopback
+from thinkwire.gateway.config import GatewayConfig, Routed
 from thinkwire.reasoning.levels import LEVELS
+from thinkwire.request_origin import is_loopback
 
 TEXT = """
 [default]

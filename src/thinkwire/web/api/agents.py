@@ -13,6 +13,7 @@ from thinkwire.web import owned, shapes
 from thinkwire.web.api.models import facts_of
 from thinkwire.web.call import Call
 from thinkwire.web.composing import tools_named, wanted_of
+from thinkwire.web.permissions import check_tools
 from thinkwire.web.thinking import Wanted, checked
 
 
@@ -68,7 +69,8 @@ async def restore(call: Call) -> shapes.Agent:
 async def _check(call: Call, model: str | None, wanted: Wanted, tools: list[str]) -> None:
     """What cannot be is refused when it is saved, not when the agent is first asked."""
     checked(wanted, facts_of(call.web, model))
-    Toolbox(await tools_named(call.web, call.owner, tools)).only(tools)
+    check_tools(call.web, tools, is_owner=call.is_owner)
+    Toolbox(await tools_named(call.web, call.owner, tools, is_owner=call.is_owner)).only(tools)
 
 
 def _shown(row: AgentRow) -> shapes.Agent:

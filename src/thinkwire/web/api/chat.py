@@ -55,7 +55,9 @@ async def stop(call: Call) -> shapes.Stopped:
 
 async def approve(call: Call) -> shapes.Approved:
     row = await owned.conversation(call)
-    decided = await call.web.runs.approve(row.id, call.body.tool_call_id, call.body.decision)
+    decided = await call.web.runs.approve(
+        row.id, call.body.tool_call_id, call.body.decision, is_owner=call.is_owner
+    )
     if not decided:
         raise Problem(409, "not_asked", "this call waits for nobody's word; it may have been decided already")
     return shapes.Approved(True)
@@ -83,12 +85,12 @@ async def _saying(call: Call) -> Saying:
 async def _begun(call: Call, row: ConversationRow, saying: Saying) -> Answering:
     web = call.web
     head = await _head(call, row)
-    composed = await compose(web, row, patience=PATIENCE)
+    composed = await compose(web, row, is_owner=call.is_owner, patience=PATIENCE)
     going_on = await _going_on(call, row, head) if saying.text is None and not saying.files else None
     message_id = going_on.id if going_on else new_id()
     line = Line(web.store, head, None if going_on else message_id)
     parent = going_on.kept[0].parent_id if going_on else head
-    answering = Answering(composed.talk, line, message_id, parent, owner=row.owner)
+    answering = Answering(composed.talk, line, message_id, parent, owner=row.owner, needs_owner=call.is_owner)
     answering.begin(Saying(saying.text, saying.files, composed.notes))
     if row.title is None:
         web.background(_then_title(call, answering))

@@ -19,6 +19,7 @@ from thinkwire.web.composing import checked_settings, compose, located
 from thinkwire.web.exporting import file_name, released
 from thinkwire.web.grouping import Group, Tree, groups
 from thinkwire.web.metadata import ui_message
+from thinkwire.web.permissions import check_settings, check_tools
 from thinkwire.web.problems import Problem, not_there
 from thinkwire.web.runs import Making
 from thinkwire.web.titles import make_title
@@ -41,12 +42,14 @@ async def list_conversations(call: Call) -> shapes.Conversations:
 async def create(call: Call) -> shapes.Conversation:
     body = call.body
     if body.agent_id is not None:
-        await owned.agent(call, body.agent_id)
+        await _check_agent(call, body.agent_id)
     if body.model is not None:
         located(call.web, body.model)
+    settings = checked_settings(body.settings)
+    check_settings(call.web, settings, is_owner=call.is_owner)
     row = await call.web.store.create_conversation(
         model=body.model,
-        settings=checked_settings(body.settings),
+        settings=settings,
         agent_id=body.agent_id,
         owner=call.owner,
     )
@@ -68,13 +71,14 @@ async def change(call: Call) -> shapes.Conversation:
         changes["model"] = body.model
     if body.agent_id is not UNSET:
         if body.agent_id is not None:
-            await owned.agent(call, body.agent_id)
+            await _check_agent(call, body.agent_id)
         changes["agent_id"] = body.agent_id
     if body.settings is not UNSET:
         merged = row.settings | body.settings
-        changes["settings"] = checked_settings(
-            {key: value for key, value in merged.items() if value is not None}
-        )
+        settings = checked_settings({key: value for key, value in merged.items() if value is not None})
+        changed = {key: value for key, value in settings.items() if key in body.settings}
+        check_settings(call.web, changed, is_owner=call.is_owner)
+        changes["settings"] = settings
     if body.head is not UNSET:
         changes["head"] = await _standing_at(call, row, body.head)
     if changes:
@@ -83,6 +87,12 @@ async def change(call: Call) -> shapes.Conversation:
         await store.rename(row.id, body.title)
     await call.web.news.tell(call.owner, row.id)
     return await _whole(call, await store.conversation(row.id))
+
+
+async def _check_agent(call: Call, id: str) -> None:
+    """Refuse an agent of somebody else, and one with tools that the requester may not have."""
+    row = await owned.agent(call, id)
+    check_tools(call.web, row.tools, is_owner=call.is_owner)
 
 
 async def delete(call: Call) -> shapes.Done:
@@ -178,7 +188,7 @@ def _file(data: bytes, media: str, name: str) -> Response:
 
 async def _instructions(call: Call, row: ConversationRow) -> str | None:
     try:
-        words = (await compose(call.web, row)).talk.settings.get("system")
+        words = (await compose(call.web, row, is_owner=call.is_owner)).talk.settings.get("system")
     except ThinkwireError:
         return None
     return str(words) if words else None
@@ -267,7 +277,7 @@ async def _whole(call: Call, row: ConversationRow) -> shapes.Conversation:
 async def _context(call: Call, row: ConversationRow) -> tuple[shapes.Context | None, str | None]:
     """How full the window is, and of which model; unknown where no model can be asked."""
     try:
-        talk = (await compose(call.web, row)).talk
+        talk = (await compose(call.web, row, is_owner=call.is_owner)).talk
         stamp = (row.head, row.updated, talk.settings)
         found = call.web.counted.get(row.id, stamp)
         if found is None:

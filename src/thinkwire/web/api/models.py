@@ -62,7 +62,8 @@ async def plan(call: Call) -> shapes.PlanAnswer:
 
 async def list_tools(call: Call) -> list[shapes.ToolEntry]:
     """Those of the workspace, and those of MCP servers that can be reached."""
-    specs = (*tools_for(call.web, call.owner), *await call.web.servers.tools(_PATIENCE))
+    own = tools_for(call.web, call.owner, is_owner=call.is_owner)
+    specs = (*own, *await call.web.servers.tools(_PATIENCE, only_shared=not call.is_owner))
     server_of = call.web.servers.server_of
     return [
         shapes.ToolEntry(spec.name, spec.description, spec.effect, server_of(spec.name)) for spec in specs
@@ -70,10 +71,10 @@ async def list_tools(call: Call) -> list[shapes.ToolEntry]:
 
 
 async def list_servers(call: Call) -> list[shapes.ToolServer]:
-    """How the MCP servers are; with accounts, what is wrong with one is for administrators."""
+    """How the MCP servers are; what is wrong with one is for the local owner and for administrators."""
     web = call.web
-    await web.servers.tools(_PATIENCE)
-    told = not web.options.auth or (call.user is not None and call.user.admin)
+    await web.servers.tools(_PATIENCE, only_shared=not call.is_owner)
+    told = call.is_owner or (call.user is not None and call.user.admin)
     return [
         shapes.ToolServer(status.name, status.state, status.error if told else None)
         for status in web.servers.status
