@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.webs import Browser, Served, all_bases, frames, web_app
+from tests.web.webs import TOKEN, Browser, Served, all_bases, frames, web_app
 from thinkwire.sim.fixture import Running
 from thinkwire.web.call import Operation
 from thinkwire.web.guard import HEADERS, digest
@@ -51,6 +51,46 @@ async def test_setup_works_once_and_only_from_the_machine_itself(guarded: Served
     )
     assert sorted(answer.status for answer in both) == [200, 409]
     assert len(await guarded.store.users()) == 1
+
+
+REBOUND = ["evil.example", "evil.example:4141", "127.0.0.1.evil.example", "gate.example.com"]
+
+
+@pytest.mark.parametrize("host", REBOUND)
+async def test_a_name_that_was_pointed_here_does_not_take_the_first_account(
+    guarded: Served, host: str
+) -> None:
+    """As a page of that name asks, whose browser even has the cookie."""
+    browser = await guarded.browser()
+    headers = {"host": host, "origin": f"http://{host}", "sec-fetch-site": "same-origin"}
+    answer = await browser.ask("POST", "/api/setup", ADA, headers=headers)
+    assert (answer.status, answer.body["error"]["kind"]) == (403, "not_local")
+    assert await guarded.store.users() == []
+
+
+async def test_the_first_account_needs_the_start_token(guarded: Served) -> None:
+    browser = await guarded.stranger()
+    me = await browser.get("/api/me")
+    assert (me["needs_setup"], me["needs_token"]) == (True, True)
+    answer = await browser.ask("POST", "/api/setup", ADA)
+    assert (answer.status, answer.body["error"]["kind"]) == (401, "start_token")
+    assert "thinkwire users add" in answer.body["error"]["message"]
+    await browser.post("/api/token", {"token": TOKEN})
+    assert (await browser.get("/api/me"))["needs_token"] is False
+    await browser.post("/api/setup", ADA)
+    late = await (await guarded.stranger()).ask("POST", "/api/token", {"token": TOKEN})
+    assert (late.status, late.body["error"]["kind"]) == (409, "has_accounts")
+
+
+async def test_the_console_says_how_the_first_account_is_made(
+    simulator: Running, own_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bases, url = all_bases(simulator.url), "http://127.0.0.1:4141"
+    async with web_app(own_url, bases, None, auth=True, base_url=url) as served:
+        assert f"{url}/?token={TOKEN}\n" in capsys.readouterr().out
+        await (await served.browser()).post("/api/setup", ADA)
+    async with web_app(own_url, bases, None, auth=True, base_url=url):
+        assert TOKEN not in capsys.readouterr().out, "it opens nothing any more"
 
 
 async def test_an_invitation_makes_one_account(guarded: Served) -> None:

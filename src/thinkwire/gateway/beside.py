@@ -134,7 +134,7 @@ class Beside:
                 store,
                 simulated=self._sim,
                 auth=self._auth,
-                url=self._config.server.url,
+                base_url=self._config.server.url,
                 why_off=self._why_off,
                 redis_url=redis_url,
             )

@@ -43,7 +43,7 @@ def create(
     simulated: bool,
     auth: bool,
     redis_url: str | None = None,
-    url: str = "",
+    base_url: str = "",
     start_token: StartToken | None = None,
     why_off: Callable[[], str | None] = lambda: None,
     workspace: Path | None = None,
@@ -52,8 +52,8 @@ def create(
     """The application, with a lifespan that must be run: it stops and keeps what is being answered.
 
     Whoever gives client and store closes them. Without `auth` it serves one user, who holds the start token,
-    and only on names of this machine. `url` is where it is served, for the console. While `why_off` gives a
-    reason, every operation is refused with it. With `redis_url`, several processes serve the same users.
+    and only on names of this machine. `base_url` is where it is served, for the console. While `why_off` gives
+    a reason, every operation is refused with it. With `redis_url`, several processes serve the same users.
     """
     named = os.environ.get("THINKWIRE_WORKSPACE")
     options = Options(
@@ -70,8 +70,8 @@ def create(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         try:
             await web.open()
-            if auth and url and not await store.has_users():
-                print(_FIRST_ACCOUNT.format(url=web.start_token.url(url)), flush=True)
+            if auth and base_url and not await store.has_users():
+                print(_FIRST_ACCOUNT.format(url=web.start_token.url(base_url)), flush=True)
             with on_end(web.news.end):
                 yield
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Any
 
@@ -10,6 +11,8 @@ from thinkwire.providers import default_providers
 from thinkwire.session import Busy
 from thinkwire.session.words import what_to_do
 from thinkwire.store import NotKept, StoreFailed, Taken
+
+_log = logging.getLogger("thinkwire.web")
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _PROVIDER_STATUS = {"rate_limit": 429, "bad_request": 400, "context_too_long": 400, "not_found": 400}
@@ -55,7 +58,7 @@ def told(error: ThinkwireError) -> tuple[int, dict[str, Any]]:
         case _:
             status, kind = _known(error)
             advice = error.advice
-    body: dict[str, Any] = {"kind": kind, "message": str(error), "advice": advice}
+    body: dict[str, Any] = {"kind": kind, "message": _message(error), "advice": advice}
     if isinstance(error, MalformedInput):
         body |= {"message": error.message, "path": error.path}
     if isinstance(error, MissingKey):
@@ -64,6 +67,17 @@ def told(error: ThinkwireError) -> tuple[int, dict[str, Any]]:
     if after is not None:
         body["retry_after"] = after
     return status, {"error": body}
+
+
+STORE_FAILED = "the server's database did not do this; try again in a moment (the server's log says why)"
+
+
+def _message(error: ThinkwireError) -> str:
+    """Return an error's text. A database's names its user, host and path, which are not for browsers."""
+    if isinstance(error, StoreFailed):
+        _log.error("%s", error)
+        return STORE_FAILED
+    return str(error)
 
 
 def retry_after(error: ThinkwireError) -> float | None:
@@ -94,7 +108,7 @@ def failure_of(error: ThinkwireError) -> Failure:
     if isinstance(error, MissingKey):
         return Failure("auth", str(error), code="missing_key", param=variable_in(str(error)))
     if isinstance(error, StoreFailed):
-        return Failure("overloaded", str(error), code="store")
+        return Failure("overloaded", _message(error), code="store")
     return Failure("bad_request", str(error), code="config")
 
 
