@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
 
+TOKEN = "the-start-token-of-the-tests"
+
 EXPECTED = re.compile(r"Failed to load resource|net::ERR_")
 """What a browser prints for every refused request; what is shown about it is looked at by itself."""
 
@@ -30,12 +32,18 @@ def watched(context: BrowserContext) -> tuple[Page, list[str]]:
     return page, complaints
 
 
+def sign_in(context: BrowserContext, url: str) -> None:
+    """Gets the cookie of somebody who has opened the address that the server printed."""
+    context.request.get(f"{url}/?token={TOKEN}", max_redirects=0)
+
+
 class App:
-    """The web app in a tab."""
+    """The web app in a tab of somebody who has opened the address that the server printed."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
+        sign_in(page.context, url)
 
     def open(self, place: str = "") -> App:
         """What is looked for next is looked for there, and not on the page that is just being left."""

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.support import need
-from tests.web_e2e.app import App, watched
+from tests.web_e2e.app import TOKEN, App, watched
 from tests.web_e2e.wire import Wire
 
 PATIENCE = 30_000
@@ -45,6 +45,8 @@ class Server:
             name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_BASE_URL"))
         }
         folders = {f"THINKWIRE_{name}": str(self.home / name.lower()) for name in ("DATA", "STATE", "CONFIG")}
+        # Whoever is signed in stays so when it is started again.
+        folders |= {"THINKWIRE_WEB_TOKEN": TOKEN, "THINKWIRE_WEB_COOKIE_SECRET": "of the tests"}
         command = [
             sys.executable,
             str(Path(__file__).with_name("serve.py")),

@@ -69,7 +69,9 @@ async def serve(port: int, *, auth: bool, client: Client, simulated: bool) -> No
     with socket.create_server(("127.0.0.1", port), backlog=256) as listener:
         async with client, await open_store() as store:
             app = create(client, store, simulated=simulated, auth=auth, workspace=Path.cwd(), check_every=0.5)
-            config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, lifespan="on")
+            config = uvicorn.Config(
+                app, log_level="warning", proxy_headers=False, timeout_graceful_shutdown=1, lifespan="on"
+            )
             print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
             await uvicorn.Server(config).serve(sockets=[listener])
 

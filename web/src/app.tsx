@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useState } from "react";
-import { Entry } from "./account/entry";
+import { Entry, TokenEntry } from "./account/entry";
 import { call, signedOut } from "./api/client";
 import { useNews } from "./api/news";
 import type { Me } from "./api/types";
@@ -26,6 +26,9 @@ export function App() {
     return () => signedOut.removeEventListener("out", out);
   }, [reload]);
 
+  if (failure?.kind === "start_token" || (me?.needs_setup && me.needs_token)) {
+    return <TokenEntry onDone={() => void reload()} />;
+  }
   if (!me) {
     return <main className="page">{failure && <Trouble failure={failure} again={() => void reload()} />}</main>;
   }

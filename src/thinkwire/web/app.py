@@ -52,8 +52,9 @@ def create(
     """The application, with a lifespan that must be run: it stops and keeps what is being answered.
 
     Whoever gives client and store closes them. Without `auth` it serves one user, who holds the start token,
-    and only on names of this machine. `base_url` is where it is served, for the console. While `why_off` gives
-    a reason, every operation is refused with it. With `redis_url`, several processes serve the same users.
+    and only on names of this machine. `base_url` is where it is served, for the console. While `why_off`
+    gives a reason, every operation is refused with it. With `redis_url`, several processes serve the same
+    users.
     """
     named = os.environ.get("THINKWIRE_WORKSPACE")
     options = Options(

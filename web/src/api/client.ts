@@ -26,7 +26,8 @@ export async function ask(input: RequestInfo | URL, init: RequestInit = {}): Pro
   if ((init.method ?? "GET") !== "GET") headers.set("x-csrf-token", csrf());
   const response = await fetch(input, { ...init, headers, credentials: "same-origin" });
   if (response.ok) return response;
-  if (response.status === 401) signedOut.dispatchEvent(new Event("out"));
+  // That somebody is signed out is found out by asking who is asking: no second time.
+  if (response.status === 401 && input !== "/api/me") signedOut.dispatchEvent(new Event("out"));
   throw new ApiError(response.status, await failureOf(response));
 }
 

@@ -175,6 +175,7 @@ export type Me = {
   simulated: boolean;
   version: string;
   needs_setup: boolean;
+  needs_token?: boolean;
 };
 
 /** The branch that the conversation stands at; `branches` has the alternatives of each message. */
@@ -262,6 +263,10 @@ export type Stopped = {
 
 export type Titled = {
   title: string | null;
+};
+
+export type Token = {
+  token: string;
 };
 
 export type ToldNote = {
@@ -494,6 +499,11 @@ export type Api = {
   "POST /api/setup": {
     gives: SignedIn;
     takes: NewAccount;
+    query: undefined;
+  };
+  "POST /api/token": {
+    gives: Done;
+    takes: Token;
     query: undefined;
   };
   "GET /api/tools": {

@@ -13,6 +13,9 @@ const ADVICE: Record<string, string> = {
 /** Where the server's own words are for a terminal. */
 const HERE: Record<string, string> = {
   context_too_long: "The conversation is too long for this model: go on from an earlier message, or take a model that reads more at once.",
+  start_token: "Copy the whole address from the terminal in which the server runs.",
+  web_off: "The gateway on the same port still serves.",
+  not_owner: "Nothing was changed.",
   not_found: "The provider does not know this model or address. Choose another model.",
 };
 
