@@ -128,7 +128,7 @@ async def test_the_clients_version_and_betas_travel_and_nothing_else_does(
         "anthropic-beta": "new-thing-2027-01-01",
         "x-api-key": "the-clients-own",
         "cookie": "a=b",
-        "x-forwarded-for": "10.0.0.1",
+        "x-stainless-os": "Linux",
     }
     async with http.post(served.url + path, json=body | {"stream": True}, headers=headers) as reply:
         await reply.read()
@@ -136,7 +136,7 @@ async def test_the_clients_version_and_betas_travel_and_nothing_else_does(
     assert sent["anthropic-version"] == "2026-10-21"
     assert sent["anthropic-beta"] == "new-thing-2027-01-01"
     assert sent["x-api-key"] == "upstream-key"
-    assert not {"cookie", "x-forwarded-for"} & set(sent)
+    assert not {"cookie", "x-stainless-os"} & set(sent)
 
 
 async def test_only_the_name_is_edited_where_it_has_to_be(

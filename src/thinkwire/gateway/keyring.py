@@ -13,7 +13,7 @@ from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed, Tenant
 
 _NO_KEYS = (
     "this gateway needs an access key, and there is none yet: create one on the server with "
-    "`thinkwire keys create NAME`, and send it as x-api-key or Authorization: Bearer"
+    "`thinkwire keys create NAME`, and send it in the x-api-key or the Authorization header"
 )
 
 _log = logging.getLogger("thinkwire.gateway")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -63,6 +64,7 @@ def all_need_a_key(found: dict[str, tuple[int, Any]]) -> None:
     for path, (status, body) in found.items():
         assert (path, status) == (path, 401)
         assert "thinkwire keys create NAME" in str(body)
+        assert "the Authorization header" in str(body), "nothing of it is taken for a secret"
     # Each in the caller's own dialect.
     assert found["/v1/messages"][1]["type"] == "error"
     assert found["/v1/chat/completions"][1]["error"]["message"]
@@ -70,14 +72,18 @@ def all_need_a_key(found: dict[str, tuple[int, Any]]) -> None:
 
 
 async def test_with_accounts_the_gateway_needs_a_key_also_while_there_is_none() -> None:
-    async with gateway(auth=True) as (url, _):
+    async with gateway(auth=True) as (url, served):
         all_need_a_key(await ask(url))
         all_need_a_key(await ask(url, {"x-api-key": "any"}))
         async with aiohttp.ClientSession() as session:
             for path in ("/healthz", "/readyz"):
                 async with session.get(url + path) as answer:
                     assert answer.status == 200
-        _, secret = KeyFile().create("first")
+        made, secret = KeyFile().create("first")
+        assert served._gateway is not None
+        async with asyncio.timeout(10):
+            while not served._gateway.parts.keys.is_current(made.tenant):
+                await asyncio.sleep(0.01)
         found = await ask(url, {"x-api-key": secret})
         assert [status for status, _ in found.values()] == [200] * len(found)
 

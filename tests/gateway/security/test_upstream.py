@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -11,6 +12,7 @@ import pytest
 from tests.client.upstream import Reply, Upstream, refused, streamed
 from tests.gateway.gateways import Served
 from tests.gateway.security.conftest import UPSTREAM_KEY
+from tests.gateway.security.keyed import new_key
 from tests.gateway.security.wire import ASK, Trap, hear, post
 from thinkwire.events import Answer
 from thinkwire.messages import Text, Turn
@@ -21,7 +23,7 @@ CHAT = "/v1/chat/completions"
 
 
 async def test_an_address_in_a_request_is_never_called(
-    guarded: Served, provider: Upstream, elsewhere: Trap
+    guarded: Served, provider: Upstream, elsewhere: Trap, tmp_path: Path
 ) -> None:
     away = elsewhere.url
     fields = [
@@ -29,6 +31,7 @@ async def test_an_address_in_a_request_is_never_called(
         *("custom_llm_provider", "organization", "extra_body", "provider"),
     ]
     headers = {name: away for name in ("x-base-url", "x-upstream", "x-forwarded-host", "forwarded", "proxy")}
+    headers["x-api-key"] = await new_key(guarded, tmp_path)
     provider.replies = [streamed("openai-chat", ANSWER)] * len(fields)
     async with aiohttp.ClientSession(headers=headers) as session:
         for field in fields:
@@ -117,9 +120,12 @@ async def test_a_redirect_is_not_followed(
         assert UPSTREAM_KEY.encode() not in heard.raw
 
 
-async def test_only_what_is_meant_for_the_provider_travels(guarded: Served, provider: Upstream) -> None:
+async def test_only_what_is_meant_for_the_provider_travels(
+    guarded: Served, provider: Upstream, tmp_path: Path
+) -> None:
+    secret = await new_key(guarded, tmp_path)
     lines = [
-        *("X-Api-Key: client-secret", "Cookie: session=client-secret", "X-Forwarded-For: 10.0.0.1"),
+        *(f"X-Api-Key: {secret}", "Cookie: session=client-secret", "X-Forwarded-For: 10.0.0.1"),
         *("OpenAI-Organization: org-client", "X-Goog-User-Project: client", "User-Agent: client/1"),
         *("Anthropic-Beta: some-beta", "X-Stainless-Os: Linux", "Traceparent: 00-1-1-01"),
     ]
@@ -129,6 +135,7 @@ async def test_only_what_is_meant_for_the_provider_travels(guarded: Served, prov
         assert heard.status == 200
         _, headers, _ = provider.received[-1]
         assert "client" not in str(headers).replace("client-", "client")
+        assert secret not in str(headers)
         keys = {headers.get("x-api-key"), headers.get("authorization")} - {None}
         assert keys <= {UPSTREAM_KEY, f"Bearer {UPSTREAM_KEY}"}
         allowed = {"host", "accept", "accept-encoding", "user-agent", "content-length", "content-type"}
