@@ -54,12 +54,12 @@ def processes(count: int, folder: Path, env: dict[str, str]) -> Iterator[list[Pr
             process.kill()
 
 
-async def browser_at(url: str, http: aiohttp.ClientSession) -> Browser:
+async def browser_at(url: str, http: aiohttp.ClientSession, token: str = TOKEN) -> Browser:
     """One browser may be at several servers: they are one to it."""
     browser = Browser(url, http)
     for _ in range(600):
         try:
-            await sign_in(browser)
+            await sign_in(browser, token)
             await browser.get("/api/me")
             return browser
         except aiohttp.ClientConnectionError:

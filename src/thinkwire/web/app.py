@@ -113,16 +113,16 @@ def _route(web: Web, operation: Operation) -> Route:
     async def answer(request: Request) -> Response:
         return await perform(operation, await _admitted(web, operation, request))
 
-    endpoint = _guarded(web, answer, needs_csrf=not operation.before_sign_in)
+    endpoint = _guarded(web, answer, before_sign_in=operation.before_sign_in)
     return Route(operation.path, endpoint, methods=[operation.method])
 
 
-def _guarded(web: Web, answer: Endpoint, *, needs_csrf: bool = True) -> Endpoint:
+def _guarded(web: Web, answer: Endpoint, *, before_sign_in: bool = False) -> Endpoint:
     """Every answer goes through here: nothing is heard that should not be, and all carry the same headers."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            check(web, request, needs_csrf=needs_csrf)
+            check(web, request, before_sign_in=before_sign_in)
             response = await answer(request)
         except ThinkwireError as error:
             response = problem_response(error)

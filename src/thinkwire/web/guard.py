@@ -64,8 +64,11 @@ def csrf_of(session: str) -> str:
     return hmac.new(session.encode("utf-8", "replace"), b"thinkwire csrf", "sha256").hexdigest()
 
 
-def check(web: Web, request: Request, *, needs_csrf: bool = True) -> None:
-    """Refuse unknown hosts, other sites' pages, and requests without the start token where one is needed."""
+def check(web: Web, request: Request, *, before_sign_in: bool = False) -> None:
+    """Refuse unknown hosts, other sites' pages, and requests without the start token where one is needed.
+
+    An operation `before_sign_in` needs neither token nor CSRF header: it is what checks the token.
+    """
     is_api = request.scope["path"].startswith("/api/")
     _check_host(web, request)
     if is_api and (reason := web.options.why_off()) is not None:
@@ -77,12 +80,12 @@ def check(web: Web, request: Request, *, needs_csrf: bool = True) -> None:
     if not is_safe and request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Problem(403, "origin", "a page of another address called")
     by_header = False
-    if is_api and needs_csrf and not web.options.auth:
+    if is_api and not before_sign_in and not web.options.auth:
         by_header = not has_start_cookie(web, request)
         if by_header and not has_start_token(web, request):
             raise Problem(401, "start_token", NEEDS_TOKEN)
     # No page of another site can add an Authorization header, so that header is proof enough.
-    if not is_safe and needs_csrf and not by_header:
+    if not is_safe and not before_sign_in and not by_header:
         _check_csrf(request)
 
 
