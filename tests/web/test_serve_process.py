@@ -53,8 +53,8 @@ async def test_the_address_on_the_console_signs_in_at_every_worker(
         url, _, token = address.partition("/?token=")
         assert len(token) >= 43
         # Each request is another connection, and so may be another worker's.
-        each = {"connector": aiohttp.TCPConnector(force_close=True)}
-        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True), **each) as http:
+        jar, each = aiohttp.CookieJar(unsafe=True), aiohttp.TCPConnector(force_close=True)
+        async with aiohttp.ClientSession(cookie_jar=jar, connector=each) as http:
             browser = await browser_at(url, http, token)
             for _ in range(20):
                 await browser.get("/api/me")
