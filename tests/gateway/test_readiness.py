@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.gateway.test_beside import SIGNED_IN, TOKEN
 from tests.postgres import PostgreSQL, postgres
 from tests.redis import running
 from tests.support import ROOT
@@ -327,7 +328,11 @@ async def test_the_web_app_comes_once_postgresql_is_there(
         "THINKWIRE_DATABASE_URL",
         f"postgresql://postgres:hunter2@127.0.0.1:{gate.port}/{direct.rpartition('/')[2]}",
     )
-    async with running_server(GatewayConfig(), web=True) as (url, _), aiohttp.ClientSession() as session:
+    monkeypatch.setenv("THINKWIRE_WEB_TOKEN", TOKEN)
+    async with (
+        running_server(GatewayConfig(), web=True) as (url, _),
+        aiohttp.ClientSession(headers=SIGNED_IN) as session,
+    ):
         async with session.get(f"{url}/api/me") as reply:
             text = await reply.text()
             assert reply.status == 503
