@@ -10,6 +10,7 @@ import msgspec
 
 from thinkwire.errors import Failure, FailureKind, MalformedInput
 from thinkwire.jsonvalue import JsonObject, parse
+from thinkwire.wire import retry_after
 
 _BODY_KEPT = 20_000
 
@@ -119,7 +120,7 @@ def decode_error(status: int, headers: Mapping[str, str], body: bytes) -> Failur
     return msgspec.structs.replace(
         failure,
         request_id=failure.request_id or _first(lowered, "request-id", "x-request-id", "x-goog-request-id"),
-        retry_after=failure.retry_after if (delay := _header_delay(lowered)) is None else delay,
+        retry_after=failure.retry_after if (delay := retry_after.read_headers(lowered)) is None else delay,
     )
 
 
@@ -246,20 +247,11 @@ def _first(headers: Mapping[str, str], *names: str) -> str | None:
     return next((headers[name] for name in names if headers.get(name)), None)
 
 
-def _header_delay(headers: Mapping[str, str]) -> float | None:
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            return float(headers[name]) / unit
-        except (KeyError, ValueError):
-            continue
-    return None
-
-
 def _body_delay(inner: JsonObject) -> float | None:
     """Google's RetryInfo, as `"37s"`."""
     details = inner.get("details")
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
-        if isinstance(delay, str) and re.fullmatch(r"\d+(\.\d+)?s", delay):
-            return float(delay[:-1])
+        if isinstance(delay, str) and delay.endswith("s"):
+            return retry_after.read_value(delay[:-1])
     return None

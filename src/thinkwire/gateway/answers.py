@@ -19,6 +19,7 @@ from thinkwire.gateway.logs import redacted
 from thinkwire.jsonvalue import JsonObject, dump
 from thinkwire.notes import Note
 from thinkwire.reasoning.feedback import feedback
+from thinkwire.wire.retry_after import header_value
 
 JSON: HeaderPairs = [(b"content-type", b"application/json")]
 STREAM: HeaderPairs = [
@@ -59,8 +60,8 @@ def error_answer(dialect: str, failure: Failure) -> tuple[int, HeaderPairs, byte
         if dialect == "gemini":
             body["error"]["code"] = status
     headers = list(JSON)
-    if failure.retry_after is not None:
-        headers.append((b"retry-after", f"{max(failure.retry_after, 0):.0f}".encode()))
+    if (wait := header_value(failure.retry_after)) is not None:
+        headers.append((b"retry-after", wait.encode()))
     return status, headers, dump(body)
 
 

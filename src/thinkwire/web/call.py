@@ -17,6 +17,7 @@ from thinkwire.store import UserRow
 from thinkwire.web.guard import who
 from thinkwire.web.problems import Problem, not_there, retry_after, told
 from thinkwire.web.state import Web
+from thinkwire.wire.retry_after import header_value
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 LARGEST_BODY = 4 * 1024 * 1024
@@ -106,7 +107,8 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
 def problem_response(error: ThinkwireError) -> Response:
     status, body = told(error)
     after = retry_after(error)
-    headers = {"retry-after": str(max(1, round(after)))} if after is not None else None
+    wait = header_value(None if after is None else max(after, 1.0))
+    headers = {"retry-after": wait} if wait is not None else None
     return json_response(body, status, headers)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from thinkwire.errors import Failure, FailureKind
 from thinkwire.jsonvalue import JsonObject
+from thinkwire.wire.retry_after import bounded
 
 _BY_KIND: dict[FailureKind, tuple[int, str]] = {
     "auth": (401, "UNAUTHENTICATED"),
@@ -35,8 +36,8 @@ def encode_error(failure: Failure) -> tuple[int, JsonObject]:
         return failure.status or native["code"], {"error": native}
     code, status = _BY_STATUS.get((failure.status or 0, failure.kind), _BY_KIND[failure.kind])
     error: JsonObject = {"code": code, "message": failure.message, "status": status}
-    if failure.retry_after is not None:
-        delay = f"{failure.retry_after:.9g}s"
+    if (seconds := bounded(failure.retry_after)) is not None:
+        delay = f"{seconds:.9g}s"
         error["details"] = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]
     return code, {"error": error}
 
