@@ -15,7 +15,6 @@ import msgspec
 from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Mould, Prepared, prepare
 from thinkwire.catalog import Catalog
-from thinkwire.connection import Sink
 from thinkwire.errors import Failure, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed
 from thinkwire.folders import LOOK_EVERY
@@ -31,6 +30,7 @@ from thinkwire.reasoning.resolve import Circumstances
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
+from thinkwire.response_body import MAX_RESPONSE_BYTES
 from thinkwire.routing import choose_route, wants_thinking
 from thinkwire.sending import (
     Attempt,
@@ -40,10 +40,12 @@ from thinkwire.sending import (
     Tries,
     about_seals,
     read_batches,
+    read_refusal,
     read_whole,
     worth_waiting,
 )
 from thinkwire.settings.overrides import ModelOverrides
+from thinkwire.sink import Sink
 
 Said: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
@@ -66,20 +68,22 @@ class Client:
         providers: Mapping[str, Provider] | None = None,
         sim: bool | None = None,
         connections: int = 100,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
     ) -> None:
         """`keys` and `bases` are by provider name; a base replaces the provider's own address.
 
         `providers` are by name; without them, those of the package and of `providers.toml` in the
         configuration folder. `lessons` is where refusals are remembered: the user's state folder, a book of
         your own, or nowhere. With `sim`, or THINKWIRE_SIM=1 in the environment, every provider is simulated
-        inside this process. `connections` are open at once at most; further calls wait.
+        inside this process. `connections` are open at once at most; further calls wait. An answer that is not
+        streamed may have `max_response_bytes`, decompressed.
         """
         self._keys = dict(keys or {})
         self._bases = dict(bases or {})
         self._sim = os.environ.get("THINKWIRE_SIM") == "1" if sim is None else sim
         self._catalog = catalog
         self._providers = known_providers() if providers is None else dict(providers)
-        self._http = open_http(timeouts, connections=connections)
+        self._http = open_http(timeouts, connections=connections, max_response=max_response_bytes)
         self._found: dict[str, tuple[float, str | None]] = {}
         self._retries = retries
         self._moulds: Ways[Mould] = Ways()
@@ -208,7 +212,7 @@ class Client:
             if attempt.failure is None:
                 return
             if not await self._again(tries, attempt):
-                yield [Failed(_by(attempt), attempt.usage)]
+                yield [Failed(attempt.provider_failure, attempt.usage)]
                 return
 
     async def tell(
@@ -227,7 +231,7 @@ class Client:
             if attempt.failure is None:
                 return
             if not await self._again(tries, attempt):
-                hearer.hear([Failed(_by(attempt), attempt.usage)])
+                hearer.hear([Failed(attempt.provider_failure, attempt.usage)])
                 return
 
     def _attempt(self, tries: Tries, watch: Callable[[Prepared], None] | None) -> Attempt:
@@ -240,23 +244,23 @@ class Client:
         """Whether another try may do better, and then what it asks; waits where waiting helps."""
         if attempt.began:
             return False
-        failure = _by(attempt)
+        failure = attempt.provider_failure
         recovered = self._recovery(tries.asking, attempt.prepared, failure, tries.notes)
         if recovered is not None:
             tries.asking = recovered
             return True
         if tries.count >= self._retries or not await worth_waiting(failure, tries.count, tries.asking):
             return False
-        tries.count += 1
+        tries.add()
         return True
 
     async def _pour(self, attempt: Attempt, tries: Tries, hearer: Hearer) -> None:
         prepared = attempt.prepared
         pouring = Pouring(attempt, hearer) if prepared.streamed else None
-        reply = await self.ask(prepared, prepared.data, until=tries.asking.until, sink=pouring)
+        reply = await self.ask(prepared, prepared.data, until=tries.asking.until, sink=pouring, tries=tries)
         try:
             if reply.status >= 400:
-                attempt.failed(await _refusal(prepared, reply))
+                attempt.failed(await read_refusal(prepared, reply))
             elif pouring is not None:
                 if not attempt.over:
                     await reply.pour(pouring)
@@ -285,9 +289,9 @@ class Client:
     async def _try(self, attempt: Attempt, tries: Tries) -> AsyncGenerator[Batch, None]:
         prepared = attempt.prepared
         try:
-            async with self.send(prepared, prepared.data, until=tries.asking.until) as reply:
+            async with self.send(prepared, prepared.data, until=tries.asking.until, tries=tries) as reply:
                 if reply.status >= 400:
-                    attempt.failed(await _refusal(prepared, reply))
+                    attempt.failed(await read_refusal(prepared, reply))
                     return
                 async with aclosing(read_batches(attempt, reply)) as batches:
                     async for batch in batches:
@@ -303,21 +307,22 @@ class Client:
         headers: Mapping[str, str] = {},
         until: float | None = None,
         sink: Sink | None = None,
+        tries: Tries | None = None,
     ) -> Awaitable[AnyReply]:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
-        Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here.
+        Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here. `tries`
+        count a request that was sent twice because its idle connection was closed; later ones get a new one.
         """
         provider = prepared.provider
         key = self._key(provider)
         told = {"content-type": "application/json", **headers, **prepared.headers, **_auth(provider, key)}
-        return self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink)
+        how: dict[str, Any] = {} if tries is None else {"reuse": tries.count == 0, "on_resend": tries.add}
+        return self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink, **how)
 
     @asynccontextmanager
-    async def send(
-        self, prepared: Prepared, body: bytes, *, headers: Mapping[str, str] = {}, until: float | None = None
-    ) -> AsyncIterator[AnyReply]:
+    async def send(self, prepared: Prepared, body: bytes, **how: Any) -> AsyncIterator[AnyReply]:
         """As `ask`, closed at the end of the block."""
-        reply = await self.ask(prepared, body, headers=headers, until=until)
+        reply = await self.ask(prepared, body, **how)
         try:
             yield reply
         finally:
@@ -357,16 +362,6 @@ class Client:
             if key:
                 self._found[provider.name] = (now + LOOK_EVERY, key)
         return key
-
-
-def _by(attempt: Attempt) -> Failure:
-    """The failure of a try, and whose it is."""
-    assert attempt.failure is not None
-    return msgspec.structs.replace(attempt.failure, provider=attempt.prepared.provider.name)
-
-
-async def _refusal(prepared: Prepared, reply: AnyReply) -> Failure:
-    return prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
 
 
 def _auth(provider: Provider, key: str | None) -> dict[str, str]:

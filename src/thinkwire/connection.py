@@ -7,16 +7,21 @@ import zlib
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 from thinkwire.outbox import outbox_of
-from thinkwire.wire.packed import unpacker
+from thinkwire.sink import Sink
+from thinkwire.wire.packed import Decompressor, decompressor
 
 httptools: Any = import_module("httptools") if find_spec("httptools") else None
 
 _MOST_WAITING = 256 * 1024
 """Bytes that may lie unread before the provider is made to wait."""
 _LARGEST_HEAD = 256 * 1024
+_LONGEST_HEADER = 16 * 1024
+"""Bytes of one that is repeated; each repetition copies it."""
+MOST_OVERHEAD = 64 * 1024
+"""Bytes in a row that bring nothing of a body: trailers, chunk extensions, empty compressed blocks."""
 _LOOKS = 4
 """How often it is looked whether a piece has come, in the time in which one must come."""
 _LONGEST_LOOK = 15.0
@@ -40,36 +45,14 @@ class Late(Exception):
     """What was waited for did not come in time."""
 
 
-class Way(Protocol):
-    """Where pieces go in the end."""
-
-    @property
-    def congested(self) -> bool:
-        """Whether it has to be waited for before the next piece."""
-
-    async def drained(self) -> None:
-        """Waits for it."""
-
-
-class Sink(Protocol):
-    """Takes an answer's pieces as they come."""
-
-    @property
-    def way(self) -> Way:
-        """Where they go."""
-
-    def take(self, piece: bytes) -> bool:
-        """One piece; whether more are wanted."""
-
-
 class Connection(asyncio.Protocol):
     """One connection: one request at a time, its answer in pieces as the network brings them."""
 
     # In slots, and what every piece touches first: hundreds of streams take turns in the processor's cache.
     __slots__ = (
-        *("over", "begun", "_parser", "_sink", "_pieces", "_unpack", "_waiting", "_heard", "_sated"),
+        *("over", "begun", "_parser", "_sink", "_pieces", "_compressed", "_waiting", "_heard", "_sated"),
         *("_loop", "_patience", "_until", "_due", "_waiter", "_timer", "_looks", "_error", "_paused"),
-        *("_transport", "_outbox", "_early", "_framed", "_keeps"),
+        *("_transport", "_outbox", "_early", "_framed", "_keeps", "_ended", "_pending", "_overhead"),
         *("idle_since", "status", "headers", "head_seen"),
     )
 
@@ -101,7 +84,12 @@ class Connection(asyncio.Protocol):
         self.head_seen = 0
         self.begun = False
         self.over = False
-        self._unpack: Any = None
+        self._compressed: Decompressor | None = None
+        self._pending = False
+        """Whether compressed bytes lie here that the reader has to have decompressed."""
+        self._ended = False
+        """Whether all bytes of the answer are here; it is over once they are decompressed."""
+        self._overhead = 0
         self._heard = False
         """Whether a piece has come since the timer last looked."""
         self._paused = False
@@ -129,9 +117,12 @@ class Connection(asyncio.Protocol):
     async def piece(self, patience: float, until: float) -> bytes:
         """What has come since the last one; empty at the end of the answer."""
         while not self._pieces:
-            if self.over:
+            if self._pending:
+                await self._step()
+            elif self.over:
                 return b""
-            await self._news(patience, until)
+            else:
+                await self._news(patience, until)
         self.read_on()
         return self.taken()
 
@@ -140,7 +131,7 @@ class Connection(asyncio.Protocol):
         pieces = self._pieces
         joined = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
-        self._waiting = 0
+        self._waiting = self._overhead = 0
         return joined
 
     async def pour(self, sink: Sink, patience: float, until: float) -> None:
@@ -154,7 +145,7 @@ class Connection(asyncio.Protocol):
         try:
             self._spill()
             while not (self.over or self._sated or sink.way.congested):
-                await self._news(patience, until)
+                await (self._step() if self._pending else self._news(patience, until))
         finally:
             self._sink = None
 
@@ -164,7 +155,7 @@ class Connection(asyncio.Protocol):
             return
         piece = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
-        self._waiting = 0
+        self._waiting = self._overhead = 0
         self._heard = True
         try:
             self._sated = not sink.take(piece)
@@ -184,9 +175,39 @@ class Connection(asyncio.Protocol):
 
     def read_on(self) -> None:
         """Takes what the provider sends, where it was made to wait."""
-        if self._paused and self._transport is not None and not self._transport.is_closing():
+        if self._pending or not self._paused or self._transport is None:
+            return
+        if not self._transport.is_closing():
             self._paused = False
             self._transport.resume_reading()
+
+    async def _step(self) -> None:
+        """Decompresses the next step, after everybody else had a turn."""
+        await asyncio.sleep(0)
+        self._decompress()
+        self.read_on()
+        self._spill()
+
+    def _decompress(self) -> None:
+        """Decompresses one step of what has come. If there is more, the provider waits until it is read."""
+        stream = self._compressed
+        assert stream is not None
+        try:
+            piece = stream.read()
+        except zlib.error as error:
+            self._fail(Lost(f"the answer cannot be decompressed: {error}"))
+            return
+        if piece:
+            self._waiting += len(piece)
+            self._pieces.append(piece)
+        self._pending = stream.pending
+        if self._pending:
+            self._pause()
+            self._wake()
+        elif self._ended and not stream.complete:
+            self._fail(Lost("the compressed answer is cut off"))
+        else:
+            self.over = self._ended
 
     def _news(self, patience: float, until: float) -> asyncio.Future[None]:
         """Comes when something has come, or fails when it did not come in time."""
@@ -194,6 +215,10 @@ class Connection(asyncio.Protocol):
             raise self._error
         self._patience, self._until = patience, until
         now = self._loop.time()
+        if now >= until:
+            # The timer alone would never find a provider late that sends without a pause.
+            self._fail(late := Late())
+            raise late
         self._wait_from(now)
         if self._due < self._looks:
             self._arm(now)
@@ -228,6 +253,7 @@ class Connection(asyncio.Protocol):
 
     def _fail(self, error: Exception) -> None:
         self._error = self._error or error
+        self._pending = False
         self.close()
         self._wake()
 
@@ -235,7 +261,7 @@ class Connection(asyncio.Protocol):
         self._due = _NEVER
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
-            if self._error is not None and not self._pieces and not self.over:
+            if self._error is not None and not (self._pieces or self._pending or self.over):
                 waiter.set_exception(self._error)
             else:
                 waiter.set_result(None)
@@ -259,24 +285,34 @@ class Connection(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]
 
     def data_received(self, data: bytes) -> None:
-        if self.over or not (self.begun or self._has_room_for(data)):
+        if self.over or not ((begun := self.begun) or self._has_room_for(data)):
             self._fail(Lost())
             return
         try:
             self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade, zlib.error):
-            if not self.over:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            if not self._ended:
                 self._fail(Lost())
                 return
             # The answer is whole; whoever says more than it was asked is not asked again.
             self._keeps = False
             self.close()
+        if self._compressed is not None:
+            self._decompress()
         if self._sink is not None and self._pieces:
             self._spill()
-        elif self._pieces or self.begun:
+        elif self._pieces or self._ended or self.begun > begun:
             if self._waiting > _MOST_WAITING:
                 self._pause()
             self._wake()
+        elif begun:
+            self._count_overhead(len(data))
+
+    def _count_overhead(self, size: int) -> None:
+        """Bytes that brought nothing of the body: no sign of life, and never many in a row."""
+        self._overhead += size
+        if self._overhead > MOST_OVERHEAD and not self._pending:
+            self._fail(Lost("the provider sends trailers or framing without an end"))
 
     def _has_room_for(self, data: bytes) -> bool:
         """Whether the head may still be this long."""
@@ -287,8 +323,11 @@ class Connection(asyncio.Protocol):
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self.begun and not self.over and error is None and self._error is None and not self._framed:
-            self.over, self._keeps = True, False
+        if self.begun and not self._ended and error is None and self._error is None and not self._framed:
+            self._keeps = False
+            self._end()
+            if self._compressed is not None and not self._pending:
+                self._decompress()
         self._error = self._error or Lost()
         self._wake()
         self._parser = None
@@ -299,13 +338,20 @@ class Connection(asyncio.Protocol):
     # What the parser tells.
 
     def on_message_begin(self) -> None:
-        if self.over:
+        if self._ended:
             raise Lost
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self.begun:
+            # Trailers say nothing that is needed, and must not change what the head said.
+            return
         key = _header_name(name)
         told = value.decode("latin-1")
-        self.headers[key] = f"{self.headers[key]}, {told}" if key in self.headers else told
+        if key in self.headers:
+            told = f"{self.headers[key]}, {told}"
+            if len(told) > _LONGEST_HEADER:
+                raise Lost
+        self.headers[key] = told
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
@@ -316,20 +362,31 @@ class Connection(asyncio.Protocol):
         self._framed = (
             "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower()
         )
-        encoding = headers.get("content-encoding")
-        self._unpack = unpacker(encoding) if encoding else None
+        if "content-encoding" in headers:
+            self._compressed = self._decompressor(headers["content-encoding"])
         self.begun = True
         if self._early is not None and self.status < _REFUSED:
             self._sink, self._patience = self._early
 
+    def _decompressor(self, encoding: str) -> Decompressor | None:
+        try:
+            return decompressor(encoding)
+        except zlib.error as error:
+            self._error = Lost(str(error))
+            raise
+
     def on_body(self, body: bytes) -> None:
-        if self._unpack is not None:
-            body = self._unpack(body)
-        if body:
+        if self._compressed is not None:
+            self._compressed.push(body)
+        else:
             self._waiting += len(body)
             self._pieces.append(body)
 
     def on_message_complete(self) -> None:
         if self.begun:
-            self.over = True
             self._keeps = self._parser.should_keep_alive()
+            self._end()
+
+    def _end(self) -> None:
+        self._ended = True
+        self.over = self._compressed is None

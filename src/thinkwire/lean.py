@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
+from bisect import bisect_right
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from thinkwire.connection import Connection, Late, Lost, Sink
+from thinkwire.connection import Connection, Late, Lost
 from thinkwire.errors import ConfigError, Failure, ProviderError
+from thinkwire.response_body import MAX_RESPONSE_BYTES, WholeBody
+from thinkwire.sink import Sink
 
-_GOODBYE = 0.25
-"""Seconds that the bytes after an answer's end are waited for."""
-_KEPT = 15.0
-"""Seconds that an idle connection is trusted; servers close theirs sooner or later without a word."""
+GOODBYE = 0.25
+"""Seconds that the bytes after an answer's end are waited for, all together."""
+KEPT = 15.0
+"""Seconds that an idle connection is kept; servers close theirs sooner or later without a word."""
+STALE = 5.0
+"""Seconds in which an idle connection shows that it was closed already. A provider that takes longer may have
+begun to work on the request.
+"""
 _FIRST_LINES = 4
 """Of every request: what is asked for, and three headers."""
+_idle_since = attrgetter("idle_since")
 _NO_ANSWER = "the provider did not answer in time"
 _SILENT = "the answer fell silent"
 _CUT = "the connection failed in the answer"
-_LONG = 16
-"""Letters from which a key is hidden where an answer repeats it."""
 
 
 class Place(NamedTuple):
@@ -96,6 +102,12 @@ def _given_up(connection: Connection | None, error: Exception) -> bool:
     return connection.begun
 
 
+def _why(error: Exception, *, begun: bool) -> str:
+    """What a lost connection says of itself, else in which part of the answer it was lost."""
+    words = str(error) if isinstance(error, Lost) else type(error).__name__
+    return words or _CUT if begun else f"no answer: {words or 'the connection failed'}"
+
+
 class LeanReply:
     """The head of an answer, and its body as it comes; as `thinkwire.http.Reply`."""
 
@@ -117,33 +129,41 @@ class LeanReply:
             yield piece
 
     async def read(self) -> bytes:
-        """The whole body, without the key that it may repeat."""
-        pieces = []
-        while not self._open.over:
-            pieces.append(await self._piece())
-        pieces.append(self._open.taken())
-        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        return body.replace(self._secret, b"[hidden]") if len(self._secret) >= _LONG else body
+        """The whole body, without the key that it may repeat. Of a refusal no more than its beginning."""
+        body = WholeBody(self.status, self._http.max_response, self._secret)
+        self._end_within(body.seconds)
+        try:
+            while not self._open.over and body.add(await self._piece()):
+                pass
+            body.add(self._open.taken())
+        except ProviderError as error:
+            body.end_early(error)
+        return body.joined()
 
-    async def pour(self, sink: Sink, *, patience: float | None = None) -> None:
-        """Gives every piece to `sink` as soon as it comes, to the end or until it wants no more."""
+    async def pour(self, sink: Sink, *, within: float | None = None) -> None:
+        """Gives every piece to `sink` as soon as it comes, to the end or until it wants no more; for `within`
+        seconds at most.
+        """
         connection = self._open
-        wait = self._patience if patience is None else patience
+        if within is not None:
+            self._end_within(within)
         try:
             while True:
                 if sink.way.congested:
                     await sink.way.drained()
-                await connection.pour(sink, wait, self._until)
+                await connection.pour(sink, self._patience, self._until)
                 if not sink.way.congested:
                     return
         except (Late, Lost) as error:
             raise self._failure(error) from None
 
     async def drain(self) -> None:
-        """Reads the few bytes after an answer's end, so that its connection can serve the next one."""
+        """Reads the few bytes after an answer's end, so that its connection can serve the next one. One that
+        sends more than that is not kept.
+        """
         if self._connection is None or self._connection.over:
             return
-        self._patience = _GOODBYE
+        self._end_within(GOODBYE)
         with suppress(ProviderError):
             while await self._piece():
                 pass
@@ -153,6 +173,9 @@ class LeanReply:
         if self._connection is not None:
             self._http.finish(self._place, self._connection)
             self._connection = None
+
+    def _end_within(self, seconds: float) -> None:
+        self._until = min(self._until, asyncio.get_running_loop().time() + seconds)
 
     @property
     def _open(self) -> Connection:
@@ -171,7 +194,7 @@ class LeanReply:
         if isinstance(error, Late):
             self.fell_silent = True
             return Failure("timed_out", _SILENT).as_error()
-        return Failure("connection_lost", _CUT).as_error()
+        return Failure("connection_lost", _why(error, begun=True)).as_error()
 
 
 class Room:
@@ -212,10 +235,22 @@ class LeanHttp:
     """Connections to providers, kept open between calls; as `thinkwire.http.Http`. Close it with `aclose`."""
 
     def __init__(
-        self, *, connect: float = 10, first_byte: float = 600, idle: float = 300, connections: int = 100
-    ):
+        self,
+        *,
+        connect: float = 10,
+        first_byte: float = 600,
+        idle: float = 300,
+        connections: int = 100,
+        max_response: int = MAX_RESPONSE_BYTES,
+        kept: float = KEPT,
+    ) -> None:
+        """`max_response` bounds the bytes of a whole body; `kept` is how long idle connections stay open."""
         self._connect, self._first_byte, self.idle = connect, first_byte, idle
+        self.max_response = max_response
+        self._kept = kept
         self._free: dict[tuple[bool, str, int], list[Connection]] = {}
+        """Idle connections by where they lead, the one that was used last at the end."""
+        self._closer: asyncio.TimerHandle | None = None
         self._room = Room(connections)
 
     async def ask(
@@ -227,10 +262,13 @@ class LeanHttp:
         until: float | None = None,
         secret: str | None = None,
         sink: Sink | None = None,
+        reuse: bool = True,
+        on_resend: Callable[[], None] | None = None,
     ) -> LeanReply:
         """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
         which everything must be over. `sink` is whom an answer will be poured into: it may get the beginning
-        of one before the reply is here, or all of it.
+        of one before the reply is here, or all of it. Without `reuse` the request gets a new connection and
+        is sent once; `on_resend` is called when it is sent again because its idle connection was closed.
         """
         place = _place(url)
         data = _request(place, headers, body)
@@ -238,7 +276,8 @@ class LeanHttp:
         if not self._room.enter():
             await self._room.wait()
         try:
-            connection = await self._begin(place, data, by, None if sink is None else (sink, self.idle))
+            early = None if sink is None else (sink, self.idle)
+            connection = await self._begin(place, data, by, early, reuse=reuse, on_resend=on_resend)
         except BaseException:
             self._room.leave()
             raise
@@ -256,20 +295,31 @@ class LeanHttp:
             reply.close()
 
     async def _begin(
-        self, place: Place, data: bytes, until: float, early: tuple[Sink, float] | None
+        self,
+        place: Place,
+        data: bytes,
+        until: float,
+        early: tuple[Sink, float] | None,
+        *,
+        reuse: bool,
+        on_resend: Callable[[], None] | None,
     ) -> Connection:
         """A connection on which the answer has begun."""
-        connection = self._taken(place)
+        connection = self._taken(place) if reuse else None
         try:
             if connection is not None:
+                loop = asyncio.get_running_loop()
+                stale_until = loop.time() + STALE
                 try:
                     await connection.ask(data, self._first_byte, until, early=early)
                     return connection
                 except Lost as error:
-                    # Closed without a byte, it was closed for idleness; another may still serve.
-                    if connection.head_seen:
+                    # Closed at once and without a byte, it was closed for idleness; another may still serve.
+                    if connection.head_seen or loop.time() > stale_until:
                         raise
                     _forget(error)
+                if on_resend is not None:
+                    on_resend()
             connection = await self._opened(place, until)
             await connection.ask(data, self._first_byte, until, early=early)
             return connection
@@ -278,8 +328,7 @@ class LeanHttp:
             raise Failure("timed_out", _SILENT if begun else _NO_ANSWER).as_error() from None
         except (Lost, OSError) as error:
             begun = _given_up(connection, error)
-            words = "the connection failed" if isinstance(error, Lost) else type(error).__name__
-            raise Failure("connection_lost", _CUT if begun else f"no answer: {words}").as_error() from None
+            raise Failure("connection_lost", _why(error, begun=begun)).as_error() from None
         except asyncio.CancelledError:
             if connection is not None:
                 connection.close()
@@ -288,10 +337,10 @@ class LeanHttp:
     def _taken(self, place: Place) -> Connection | None:
         """An open connection, the one that was used last."""
         free = self._free.get((place.secure, place.host, place.port), [])
-        now = time.monotonic()
+        oldest = asyncio.get_running_loop().time() - self._kept
         while free:
             connection = free.pop()
-            if connection.reusable and now - connection.idle_since < _KEPT:
+            if connection.reusable and connection.idle_since > oldest:
                 return connection
             connection.close()
         return None
@@ -312,10 +361,35 @@ class LeanHttp:
             return
         # An answer may have ended while nobody read on; the next one has to be heard, and a goodbye too.
         connection.read_on()
-        connection.idle_since = time.monotonic()
+        loop = asyncio.get_running_loop()
+        connection.idle_since = now = loop.time()
         self._free.setdefault((place.secure, place.host, place.port), []).append(connection)
+        if self._closer is None or self._closer.when() < now:
+            # One that is overdue belongs to a loop that is over.
+            self._closer = loop.call_later(self._kept, self._close_idle)
+
+    def _close_idle(self) -> None:
+        """Closes the connections that were idle too long; comes back for the next one."""
+        loop = asyncio.get_running_loop()
+        if self._closer is not None:
+            self._closer.cancel()
+            self._closer = None
+        oldest = loop.time() - self._kept
+        for place, free in list(self._free.items()):
+            expired = bisect_right(free, oldest, key=_idle_since)
+            for connection in free[:expired]:
+                connection.close()
+            del free[:expired]
+            if not free:
+                del self._free[place]
+        if self._free:
+            due = min(free[0].idle_since for free in self._free.values()) + self._kept
+            self._closer = loop.call_at(due, self._close_idle)
 
     async def aclose(self) -> None:
+        if self._closer is not None:
+            self._closer.cancel()
+            self._closer = None
         for free in self._free.values():
             for connection in free:
                 connection.close()

@@ -8,8 +8,9 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, TypeAlias
 
+import msgspec
+
 from thinkwire.asking import Asking, Prepared
-from thinkwire.connection import Way
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
@@ -17,7 +18,9 @@ from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Turn
 from thinkwire.notes import Note
+from thinkwire.sink import Way
 from thinkwire.usage import Usage
+from thinkwire.wire.retry_after import bounded
 
 Batch: TypeAlias = list[Event]
 """The events of one network read."""
@@ -45,7 +48,12 @@ class Tries:
     def __init__(self, asking: Asking) -> None:
         self.asking = asking
         self.count = 0
+        """How often the request was sent again."""
         self.notes: list[Note] = []
+
+    def add(self) -> None:
+        """Counts another sending of the request."""
+        self.count += 1
 
 
 class Attempt:
@@ -94,6 +102,12 @@ class Attempt:
 
     def failed(self, failure: Failure, usage: Usage | None = None) -> None:
         self.failure, self.usage = failure, usage
+
+    @property
+    def provider_failure(self) -> Failure:
+        """The failure of this try, with the provider's name."""
+        assert self.failure is not None
+        return msgspec.structs.replace(self.failure, provider=self.prepared.provider.name)
 
     def _beginning(self, batch: Batch) -> Batch:
         """All that was held back, once there is something that cannot be taken back."""
@@ -211,6 +225,11 @@ async def read_batches(attempt: Attempt, reply: AnyReply) -> AsyncGenerator[Batc
         yield told
 
 
+async def read_refusal(prepared: Prepared, reply: AnyReply) -> Failure:
+    """The failure that a reply with an error status describes."""
+    return prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
+
+
 def _end(batch: Batch) -> Event | None:
     """The event that ends the answer, if it is here; only Notes come after it."""
     for event in reversed(batch):
@@ -251,6 +270,6 @@ async def worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:
 
 def _wait(failure: Failure, attempt: int) -> float:
     """What the provider asked for, else a random part of a doubling time."""
-    if failure.retry_after is not None:
-        return min(failure.retry_after, LONGEST_WAIT)
+    if (seconds := bounded(failure.retry_after)) is not None:
+        return min(seconds, LONGEST_WAIT)
     return random.uniform(0, min(8.0, 0.5 * 2**attempt))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.client.talks import CHUNKED, read_request, server
 from tests.client.upstream import Reply, Upstream, refused, streamed, upstream
 from tests.gateway.gateways import Served, config_of, gateway
 from thinkwire import dialects
@@ -340,3 +342,79 @@ async def test_a_carrier_never_goes_through(
     assert content[0]["signature"] not in sent
     assert "Hm." not in sent
     assert "thinking.dormant" in reply.headers["x-thinkwire-notes"]
+
+
+WAITS = [("nan", None), ("inf", None), ("-3", None), ("1e400", None), ("99999999999", "604800"), ("7", "7")]
+
+
+@pytest.mark.parametrize(("said", "passed"), WAITS)
+@pytest.mark.parametrize("model", ["claude-opus-5", "mine"])
+async def test_a_wait_that_is_no_time_is_not_passed_on(
+    served: Served,
+    provider: Upstream,
+    http: aiohttp.ClientSession,
+    said: str,
+    passed: str | None,
+    model: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As it came through and translated: the failure stays the vendor's own."""
+    monkeypatch.setattr("thinkwire.sending.LONGEST_WAIT", 0)
+    monkeypatch.setattr("thinkwire.sending.random.uniform", lambda *_: 0)
+    provider.replies = [refused(429, "slow down", retry_after=said)] * 2
+    body = NATIVE["anthropic"][3] | {"model": model}
+    async with http.post(f"{served.url}/v1/messages", json=body) as reply:
+        assert (reply.status, reply.headers.get("retry-after")) == (429, passed)
+        assert (await reply.json())["error"]["message"] == "slow down"
+
+
+@pytest.mark.parametrize("pause", [0.1, 0])
+async def test_a_client_sees_the_end_although_the_upstream_goes_on(
+    tmp_path: Path, http: aiohttp.ClientSession, pause: float
+) -> None:
+    """Passed through and translated; then no request is counted as running any more."""
+    closed = asyncio.Event()
+    whole = streamed("anthropic", answer_in("anthropic")).body
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(CHUNKED + b"%x\r\n%b\r\n" % (len(whole), whole))
+        try:
+            while True:
+                writer.write(b"4\r\n: x\n\r\n")
+                await writer.drain()
+                await asyncio.sleep(pause)
+        finally:
+            closed.set()
+
+    config = config_of('[aliases]\nmine = "claude-opus-5"\n')
+    async with server(talk) as url, gateway(tmp_path, {"anthropic": url}, config) as served:
+        for model in ("claude-opus-5", "mine"):
+            closed.clear()
+            body = NATIVE["anthropic"][3] | {"stream": True, "model": model}
+            async with asyncio.timeout(10), http.post(f"{served.url}/v1/messages", json=body) as reply:
+                assert b"message_stop" in await reply.read()
+            await asyncio.wait_for(closed.wait(), 10)
+        records = await served.recorded(2)
+        assert [record.kind.passed_through for record in records] == [True, False]
+        assert served.parts.limits.running == 0
+
+
+async def test_an_endless_answer_in_one_piece_is_an_error_of_the_dialect(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(CHUNKED)
+        while True:
+            writer.write(b"10000\r\n" + b" " * 65536 + b"\r\n")
+            await writer.drain()
+
+    config = config_of('[aliases]\nmine = "claude-opus-5"\n')
+    async with server(talk) as url, gateway(tmp_path, {"anthropic": url}, config) as served:
+        for model in ("claude-opus-5", "mine"):
+            body = NATIVE["anthropic"][3] | {"model": model}
+            async with asyncio.timeout(30), http.post(f"{served.url}/v1/messages", json=body) as reply:
+                error = (await reply.json())["error"]
+                assert reply.status >= 500
+                assert "larger than 64 MB" in error["message"]

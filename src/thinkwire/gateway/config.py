@@ -61,6 +61,8 @@ class Server(_Section, frozen=True):
     connect_seconds: Seconds = 10
     first_byte_seconds: Seconds = 600
     idle_seconds: Seconds = 300
+    max_response_mb: Annotated[float, Meta(gt=0, le=4096)] = 64
+    """A provider's answer that is not streamed, decompressed."""
 
     @property
     def is_loopback(self) -> bool:
@@ -75,6 +77,10 @@ class Server(_Section, frozen=True):
     @property
     def max_body(self) -> int:
         return int(self.max_body_mb * 1024 * 1024)
+
+    @property
+    def max_response(self) -> int:
+        return int(self.max_response_mb * 1024 * 1024)
 
 
 class Rule(_Section, frozen=True, rename={"pattern": "from"}):

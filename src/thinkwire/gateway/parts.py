@@ -150,6 +150,7 @@ def new_client(config: GatewayConfig, *, sim: bool | None = None) -> Client:
         retries=1,
         sim=sim,
         connections=server.max_streams,
+        max_response_bytes=server.max_response,
     )
 
 

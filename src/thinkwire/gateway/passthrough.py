@@ -35,13 +35,16 @@ from thinkwire.reasoning.spoken import read_intent
 from thinkwire.request import Request
 from thinkwire.sending import about_seals
 from thinkwire.usage import Usage
+from thinkwire.wire import retry_after
 
 _CARRIER = f'"{PREFIX}'.encode()
 _NO_CHANGE = ("reasoning.unknown_model", "reasoning.native_wins")
 """What a plan may say without wanting anything changed."""
-_RETURNED = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry")
+_RETURNED = ("request-id", "x-request-id", "x-should-retry")
 _AFTERWORDS = 1.0
-"""Seconds that are waited for bytes behind an answer's end."""
+"""Seconds that are waited for bytes behind an answer's end, all together."""
+_MOST_AFTERWORDS = 64 * 1024
+"""Bytes behind an answer's end; more are not passed on."""
 _MENDABLE = re.compile(
     r"thinking|reasoning|effort|budget|thought|extra inputs are not permitted|unknown parameter|"
     r"first message must|duplicate item|input\[\d+\]\.id|tool_use|tool_result|tool_call|tool output|"
@@ -271,7 +274,7 @@ class Passing:
         self._held = b""
         # Whatever the vendor says after the end goes through too, if it says it soon.
         with suppress(ProviderError):
-            await reply.pour(self, patience=_AFTERWORDS)
+            await reply.pour(self, within=_AFTERWORDS)
         await outlet.end(self._held + last)
 
     def take(self, piece: bytes) -> bool:
@@ -285,7 +288,7 @@ class Passing:
         self._wrote = True
         if self._remembered:
             self._held += piece
-            return True
+            return len(self._held) < _MOST_AFTERWORDS
         self._see(self._decoder.feed(piece))
         if self._ending is not None:
             self._repeat = None
@@ -349,6 +352,8 @@ def _returned(headers: Mapping[str, str], usual: HeaderPairs) -> HeaderPairs:
     kind = headers.get("content-type")
     pairs = [_of_kind(kind), *usual[1:]] if kind else list(usual)
     told = [(name.encode(), header_value(headers[name]).encode()) for name in _RETURNED if name in headers]
+    if "retry-after" in headers or "retry-after-ms" in headers:
+        told += [(name.encode(), value.encode()) for name, value in retry_after.forwarded(headers).items()]
     return [*pairs, *told]
 
 

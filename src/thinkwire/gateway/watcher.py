@@ -17,7 +17,7 @@ _log = logging.getLogger("thinkwire.gateway")
 AT_START: dict[str, tuple[str, ...]] = {
     "server": (
         *("host", "port", "workers", "head_seconds", "drain_seconds"),
-        *("connect_seconds", "first_byte_seconds", "idle_seconds"),
+        *("connect_seconds", "first_byte_seconds", "idle_seconds", "max_response_mb"),
     ),
     "limits": ("url",),
     "ledger": LedgerSettings.__struct_fields__,
