@@ -111,6 +111,11 @@ class Connection(asyncio.Protocol):
         try:
             while not self.begun:
                 await self._news(patience, until)
+        except Lost as error:
+            # What broke right behind the head is told to who reads on; the status counts until then.
+            if not self.begun:
+                raise
+            error.__traceback__ = None
         finally:
             self._early = self._sink = None
 
@@ -285,9 +290,11 @@ class Connection(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]
 
     def data_received(self, data: bytes) -> None:
-        if self.over or not ((begun := self.begun) or self._has_room_for(data)):
+        if self.over:
             self._fail(Lost())
             return
+        if not (begun := self.begun):
+            self.head_seen += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
@@ -305,19 +312,18 @@ class Connection(asyncio.Protocol):
             if self._waiting > _MOST_WAITING:
                 self._pause()
             self._wake()
-        elif begun:
+        else:
             self._count_overhead(len(data))
 
     def _count_overhead(self, size: int) -> None:
         """Bytes that brought nothing of the body: no sign of life, and never many in a row."""
+        if not self.begun:
+            if self.head_seen > _LARGEST_HEAD:
+                self._fail(Lost("the head of the answer is too large"))
+            return
         self._overhead += size
         if self._overhead > MOST_OVERHEAD and not self._pending:
             self._fail(Lost("the provider sends trailers or framing without an end"))
-
-    def _has_room_for(self, data: bytes) -> bool:
-        """Whether the head may still be this long."""
-        self.head_seen += len(data)
-        return self.head_seen <= _LARGEST_HEAD
 
     def eof_received(self) -> bool:
         return False

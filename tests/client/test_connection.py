@@ -140,3 +140,14 @@ async def test_an_answer_that_nobody_asked_for_is_not_mixed_into_the_one_before(
         assert (cup.held or await connection.piece(1, float("inf"))) == b"abc"
         assert (connection.status, "x-more" in connection.headers) == (200, False)
         assert not connection.reusable
+
+
+async def test_a_head_in_two_reads_may_come_with_a_full_read_of_its_body() -> None:
+    body = b"x" * 256 * 1024
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body)
+    connection = Connection()
+    connection.connection_made(Nothing())
+    connection.data_received(head[:20])
+    connection.data_received(head[20:] + body)
+    assert await connection.piece(1, float("inf")) == body
+    assert connection.reusable

@@ -280,6 +280,7 @@ async def test_all_members_of_a_gzip_body_are_read(make: Make, size: int, paddin
         (b"deflate", zlib.compress(b"abc") + b"x"),
         (b"br", b"abc"),
     ],
+    ids=["gzip-short", "gzip-garbage", "gzip-second-short", "deflate-short", "deflate-garbage", "unknown"],
 )
 async def test_a_broken_compressed_body_is_a_failure_that_says_so(
     make: Make, encoding: bytes, body: bytes
