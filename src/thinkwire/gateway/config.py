@@ -61,7 +61,7 @@ class Server(_Section, frozen=True):
     connect_seconds: Seconds = 10
     first_byte_seconds: Seconds = 600
     idle_seconds: Seconds = 300
-    max_response_mb: Annotated[float, Meta(gt=0, le=4096)] = 64
+    max_response_mb: Annotated[float, Meta(ge=0.001, le=4096)] = 64
     """A provider's answer that is not streamed, decompressed."""
 
     @property
