@@ -5,6 +5,7 @@
     │   └── MissingKey         a provider's key is nowhere to be found
     ├── Unsupported            the model or the dialect cannot do what was asked
     ├── MalformedInput         what a caller gave us cannot be read; `path` names the place
+    ├── BodyRejected           a server stopped reading a request body: too slow, too much, or not HTTP
     └── ProviderError          the provider answered badly; `failure` tells what it said
         ├── AuthFailed         the key is missing, wrong or may not do this
         ├── QuotaExhausted     no credit or quota left; waiting does not help
@@ -103,6 +104,17 @@ class MalformedInput(ThinkwireError):
         self.message = message
         self.path = path
         self.dialect = dialect
+
+
+class BodyRejected(ThinkwireError):
+    """A server stopped reading a request; `status` is the answer to it, after which the connection closes."""
+
+    advice: ClassVar[Advice] = "retry"
+
+    def __init__(self, status: int, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
 
 
 class ProviderError(ThinkwireError):

@@ -10,7 +10,7 @@ import msgspec
 
 from thinkwire import dialects
 from thinkwire.asking import Prepared
-from thinkwire.errors import ConfigError, Failure, ProviderError, ThinkwireError
+from thinkwire.errors import BodyRejected, ConfigError, Failure, FailureKind, ProviderError, ThinkwireError
 from thinkwire.gateway.config import Routed
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.headers import HeaderPairs
@@ -28,7 +28,7 @@ STREAM: HeaderPairs = [
     (b"x-accel-buffering", b"no"),
 ]
 
-_OWN_STATUS = frozenset({403, 404, 405, 408, 413, 415, 426})
+_OWN_STATUS = frozenset({403, 404, 405, 408, 413, 415, 426, 431})
 """What the dialects have no word of their own for, or say with another status."""
 
 
@@ -38,6 +38,9 @@ def failure_of(error: ThinkwireError) -> Failure:
         return error.failure
     if isinstance(error, ProviderError):
         return error.failure
+    if isinstance(error, BodyRejected):
+        kind: FailureKind = "overloaded" if error.status == 503 else "bad_request"
+        return Failure(kind, str(error), status=error.status, retry_after=error.retry_after)
     if isinstance(error, ConfigError):
         return Failure("not_found", str(error), status=404)
     return Failure("bad_request", str(error), status=400)

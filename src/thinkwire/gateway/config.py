@@ -55,7 +55,9 @@ class Server(_Section, frozen=True):
     head_seconds: Seconds = 30
     """In which the head of a request must be whole, from its first byte on."""
     body_seconds: Seconds = 60
-    """In which a client must have sent the rest of its request."""
+    """In which a client must have sent the rest of its request; a longer one must bring 16 KiB a second."""
+    max_buffered_mb: Annotated[float, Meta(gt=0)] = 256
+    """Request bodies that are still being received, all together, in each worker."""
     max_streams: Count = 512
     """Requests at once, in each worker."""
     connect_seconds: Seconds = 10
@@ -81,6 +83,11 @@ class Server(_Section, frozen=True):
     @property
     def max_response(self) -> int:
         return int(self.max_response_mb * 1024 * 1024)
+
+    @property
+    def max_buffered(self) -> int:
+        """Bytes; one body of the largest size always has room."""
+        return max(int(self.max_buffered_mb * 1024 * 1024), self.max_body)
 
 
 class Rule(_Section, frozen=True, rename={"pattern": "from"}):

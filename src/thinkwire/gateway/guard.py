@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, TypeAlias
@@ -172,25 +171,20 @@ def _too_large(config: GatewayConfig) -> Refusal:
 
 
 async def read_body(receive: Receive, config: GatewayConfig) -> bytes:
-    """The whole body, within its size and its time, however it is cut."""
+    """The whole body, within its size, however it is cut. The server bounds its time."""
     pieces: list[bytes] = []
     size = 0
-    try:
-        async with asyncio.timeout(config.server.body_seconds):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientLeft("the client left before its request was whole")
-                piece = message.get("body", b"")
-                size += len(piece)
-                if size > config.server.max_body:
-                    raise _too_large(config)
-                pieces.append(piece)
-                if not message.get("more_body"):
-                    return b"".join(pieces)
-    except TimeoutError:
-        message_text = f"the request was not whole after {config.server.body_seconds:g} seconds"
-        raise Refusal(408, "bad_request", message_text) from None
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft("the client left before its request was whole")
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > config.server.max_body:
+            raise _too_large(config)
+        pieces.append(piece)
+        if not message.get("more_body"):
+            return b"".join(pieces)
 
 
 def presented_key(scope: Scope) -> str | None:

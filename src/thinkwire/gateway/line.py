@@ -1,8 +1,8 @@
-"""The server's side of one client's connection: HTTP/1.1 parsed by `httptools`, as a protocol for uvicorn.
+"""The server's side of one client's connection: HTTP/1.1, as a protocol for uvicorn.
 
 An ASGI server like uvicorn's own, and besides a direct way: an application finds the `Visit` under
 `scope["extensions"]["thinkwire.line"]` and writes without a task switch, from wherever an answer's bytes
-come in. A head that does not come in time, or does not end, closes the connection.
+come in. `request_reader` bounds what a client can make the server wait for or keep.
 """
 
 from __future__ import annotations
@@ -11,19 +11,25 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote
 
-import httptools
-
+from thinkwire.errors import BodyRejected
+from thinkwire.gateway import half_close
 from thinkwire.gateway.deadlines import NEVER, Deadlines
+from thinkwire.gateway.head_parsing import address_of, parse_target
+from thinkwire.gateway.request_body import BodyMemory
+from thinkwire.gateway.request_reader import RequestReader
 from thinkwire.gateway.visit import EXTENSION, STATUS, Visit
 from thinkwire.outbox import outbox_of
 
 HEAD_SECONDS = 30.0
 """In which the head of a request must be whole, from its first byte on."""
-LARGEST_HEAD = 64 * 1024
+BODY_SECONDS = 60.0
+"""In which the rest of a request must be whole, unless it brings `request_body.MIN_RATE`."""
+MAX_BUFFERED = 256 * 1024 * 1024
+"""Bytes of unfinished request bodies in one process."""
+MAX_PIPELINED = 100
+"""Requests that may wait on one connection for the answer to the one before them."""
 _LAST_WORDS = 1.0
 """Seconds for a client to hear why it is refused: closing at once would take the words back."""
 
@@ -33,7 +39,10 @@ _log = logging.getLogger("thinkwire.gateway")
 class Board:
     """What all lines of one server share."""
 
-    __slots__ = ("app", "app_state", "deadlines", "head_seconds", "idle", "loop", "outbox", "state")
+    __slots__ = (
+        *("app", "app_state", "body_seconds", "deadlines", "head_seconds", "idle", "loop", "memory"),
+        *("outbox", "state"),
+    )
 
     def __init__(
         self, config: Any, state: Any, app_state: dict[str, Any], loop: asyncio.AbstractEventLoop
@@ -43,6 +52,8 @@ class Board:
         self.state = state
         self.idle = float(config.timeout_keep_alive)
         self.head_seconds = float(getattr(config, "head_seconds", HEAD_SECONDS))
+        self.body_seconds = float(getattr(config, "body_seconds", BODY_SECONDS))
+        self.memory = BodyMemory(int(getattr(config, "max_buffered", MAX_BUFFERED)))
         self.loop = loop
         self.outbox = outbox_of(loop)
         self.deadlines = Deadlines(loop)
@@ -72,27 +83,30 @@ class Line(asyncio.Protocol):
     """One connection. uvicorn tells it when the server ends."""
 
     __slots__ = (
-        *("send", "congested", "_visit", "_transport", "_parser", "_asking", "_queue", "_board"),
+        *("send", "congested", "_visit", "_transport", "_reader", "_queue", "_board"),
         *("_task", "_called", "_at", "due"),
-        *("_url", "_headers", "_head_seen", "_paused", "_deaf", "_drained"),
+        *("_paused", "_drained", "_refusal", "_half_closed"),
     )
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._parser: Any = httptools.HttpRequestParser(self)
+        self._reader = RequestReader(
+            self, board.memory, head_seconds=board.head_seconds, body_seconds=board.body_seconds
+        )
         self._visit: Visit | None = None
-        self._asking: Visit | None = None
         self._queue: deque[Visit] | None = None
         """Asked before the answer to the last one."""
         self._paused = False
-        self._deaf = False
         self.congested = False
         self._drained: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._called: asyncio.Future[None] | None = None
         """Comes with the next visit, while the task waits for one."""
         self.due = NEVER
-        self._head_seen = 0
+        self._refusal: BodyRejected | None = None
+        """What is said after the answers to the requests before it."""
+        self._half_closed = False
+        """Whether the client has ended its side, and may still listen."""
 
     # What the transport tells.
 
@@ -102,8 +116,8 @@ class Line(asyncio.Protocol):
         board = self._board
         board.state.connections.add(self)
         self._at = {
-            "server": _address(transport.get_extra_info("sockname")),
-            "client": _address(transport.get_extra_info("peername")),
+            "server": address_of(transport.get_extra_info("sockname")),
+            "client": address_of(transport.get_extra_info("peername")),
             "scheme": "https" if transport.get_extra_info("sslcontext") else "http",
         }
         board.deadlines.expect(self, board.idle)
@@ -111,34 +125,35 @@ class Line(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._board.state.connections.discard(self)
         self._board.deadlines.leave(self)
+        self._reader.close()
         self.resume_writing()
         if self._visit is not None:
             self._visit.leave()
         for visit in self._queue or ():
             visit.leave()
-        self._visit = self._asking = self._parser = self._queue = None
+        self._visit = self._queue = None
         if self._called is not None and not self._called.done():
             self._called.set_result(None)
         self._called = None
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
-            return
-        begun = self._head_seen
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            # Nobody speaks another protocol here; what follows the request is not read.
-            self._deaf = True
-        except httptools.HttpParserError:
-            self._refuse(400, b"this is not HTTP")
-            return
-        if self._head_seen:
-            self._head_seen += len(data)
-            if not begun:
-                self._expect(self._board.head_seconds)
-            if self._head_seen > LARGEST_HEAD:
-                self._refuse(431, b"the head of the request is too long")
+        self._reader.feed(data)
+
+    def eof_received(self) -> bool:
+        """The client sends nothing more. What it asked for in whole is answered, if it still listens."""
+        unfinished = self._reader.stop()
+        if unfinished is not None and self._queue and self._queue[-1] is unfinished:
+            self._queue.pop()
+        visit = self._visit
+        if visit is None or visit.over or visit is unfinished:
+            return False
+        (self._queue[-1] if self._queue else visit).keep = False
+        self._half_closed = True
+        half_close.give_up_on_silence(self._transport)
+        self._board.outbox.flush()
+        visit.probe()
+        self.expect(half_close.FIRST_CHECK_SECONDS)
+        return True
 
     def pause_writing(self) -> None:
         self._congest(True)
@@ -160,42 +175,36 @@ class Line(asyncio.Protocol):
                 self._drained = self._board.loop.create_future()
             await asyncio.shield(self._drained)
 
-    # What the parser tells.
+    # What the reader calls.
 
-    def on_message_begin(self) -> None:
-        self._url = b""
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._asking = None
-        self._head_seen = 1
+    @property
+    def is_paused(self) -> bool:
+        return self._paused
 
-    def on_url(self, url: bytes) -> None:
-        self._url += url
+    @property
+    def has_room(self) -> bool:
+        return self._queue is None or len(self._queue) < MAX_PIPELINED
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.lower(), value))
-
-    def on_headers_complete(self) -> None:
+    def begin_request(
+        self, method: bytes, url: bytes, version: str, headers: list[tuple[bytes, bytes]], *, keep: bool
+    ) -> Visit:
+        """A head is whole: its request is served at once, or after those before it."""
         self.due = NEVER
-        self._head_seen = 0
-        parser = self._parser
-        version = parser.get_http_version()
-        path, raw_path, query = (_usual if len(self._url) <= _USUAL_LENGTH else _target)(self._url)
+        path, raw_path, query = parse_target(url)
         scope = {
             "type": "http",
             "asgi": _ASGI,
             "http_version": version,
-            "method": parser.get_method().decode("ascii"),
+            "method": method.decode("ascii"),
             "root_path": "",
             "path": path,
             "raw_path": raw_path,
             "query_string": query,
-            "headers": self._headers,
+            "headers": headers,
             "state": self._board.app_state.copy(),
             **self._at,
         }
-        expects = (b"expect", b"100-continue") in self._headers
-        keep = version != "1.0" and parser.should_keep_alive() and not parser.should_upgrade()
-        self._asking = visit = Visit(self, scope, keep=keep, expects=expects)
+        visit = Visit(self, scope, keep=keep, expects=(b"expect", b"100-continue") in headers)
         scope["extensions"] = {EXTENSION: visit}
         if self._visit is None:
             self._serve(visit)
@@ -203,16 +212,40 @@ class Line(asyncio.Protocol):
             if self._queue is None:
                 self._queue = deque()
             self._queue.append(visit)
-            self._pause()
+            self.pause()
+        return visit
 
-    def on_body(self, body: bytes) -> None:
-        if self._asking is not None and not self._asking.over and not self._asking.add(body):
-            self._pause()
+    def body_complete(self) -> None:
+        """The last of a body has come, maybe after the answer."""
+        if self._visit is None:
+            self.expect(self._board.idle)
 
-    def on_message_complete(self) -> None:
-        if self._asking is not None:
-            self._asking.complete()
-            self._asking = None
+    def pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def refuse(self, error: BodyRejected) -> None:
+        """Says what was wrong, after the answers to the requests before it, and closes."""
+        self._reader.stop()
+        self.due = NEVER
+        if self._visit is not None:
+            self._refusal = error
+            return
+        words = str(error).encode()
+        length = b"content-length: %d\r\n" % len(words)
+        head = STATUS[error.status] + b"content-type: text/plain\r\n" + length
+        self._board.outbox.flush()
+        self._transport.write(head + b"connection: close\r\n\r\n" + words)
+        self._linger()
+
+    def expect(self, seconds: float) -> None:
+        self._board.deadlines.expect(self, seconds)
+
+    def close(self) -> None:
+        """Ends the connection once all that was sent has been read."""
+        self._board.outbox.flush()
+        self._transport.close()
 
     # What visits do.
 
@@ -224,28 +257,36 @@ class Line(asyncio.Protocol):
         self._board.loop.call_soon(action)
 
     def read_on(self) -> None:
-        if self._paused and not self._transport.is_closing():
+        if self._paused and not self._half_closed and not self._transport.is_closing():
             self._paused = False
+            self._reader.resume()
             self._transport.resume_reading()
 
     def finished(self, visit: Visit) -> None:
         """An answer is over: the next one, or silence for a while, or the end."""
         self._board.state.total_requests += 1
+        reader = self._reader
         if not visit.keep or visit.left:
-            self._close()
+            if reader.stopped or reader.visit is not None:
+                self._linger()
+            else:
+                self.close()
             return
         self._visit = None
+        reader.discard_body(visit)
         if self._queue:
             self._serve(self._queue.popleft())
-        elif not self._head_seen:
-            self._expect(self._board.idle)
+        elif self._refusal is not None:
+            self.refuse(self._refusal)
+        elif reader.is_between:
+            self.expect(self._board.idle)
         if self._paused and not self._queue:
             self.read_on()
 
     def shutdown(self) -> None:
         """The server ends: no further request on this connection."""
         if self._visit is None:
-            self._close()
+            self.close()
         else:
             self._visit.keep = False
 
@@ -287,73 +328,57 @@ class Line(asyncio.Protocol):
             await self._board.app(visit.scope, visit.receive, visit.send)
         except asyncio.CancelledError:
             pass
+        except BodyRejected as error:
+            headers = [(b"content-type", b"text/plain")]
+            if error.retry_after is not None:
+                headers.append((b"retry-after", b"%d" % error.retry_after))
+            self._break_off(visit, error.status, headers, str(error).encode())
         except Exception as error:
             _log.error("the application broke", exc_info=error)
         visit.scope.pop("extensions", None)
+        self._break_off(visit, 500, [], b"")
+
+    def _break_off(self, visit: Visit, status: int, headers: list[tuple[bytes, bytes]], words: bytes) -> None:
+        """Ends the answer of an application that gave none, or only the beginning of one."""
         if visit.over or visit.left:
             return
         visit.keep = False
         if visit.began:
             visit.let_go()
-            self._close()
+            self.close()
         else:
-            visit.whole(500, [], b"")
+            visit.whole(status, headers, words)
 
-    def _pause(self) -> None:
-        if not self._paused:
-            self._paused = True
-            self._transport.pause_reading()
-
-    def _refuse(self, status: int, words: bytes) -> None:
-        """Says why, where nothing else is being said, and closes once that can have been read."""
-        if self._visit is not None:
-            self._close()
-        else:
-            length = b"content-length: %d\r\n" % len(words)
-            head = STATUS[status] + b"content-type: text/plain\r\n" + length + b"connection: close\r\n\r\n"
-            self._board.outbox.flush()
-            self._transport.write(head + words)
-            self._deaf, self._head_seen = True, 0
-            self._transport.write_eof()
-            self._expect(_LAST_WORDS)
-
-    def _expect(self, seconds: float) -> None:
-        self._board.deadlines.expect(self, seconds)
+    def _linger(self) -> None:
+        """Closes a moment later: with something unread, closing at once would take the last words back."""
+        self._reader.stop()
+        self._board.outbox.flush()
+        if self._half_closed or self._transport.is_closing():
+            self._transport.close()
+            return
+        self._transport.write_eof()
+        self.read_on()
+        self.expect(_LAST_WORDS)
 
     def overdue(self) -> None:
         """What was expected did not come in time."""
         if self._transport.is_closing():
             self._board.deadlines.leave(self)
             return
-        if self._head_seen and self._visit is not None:
+        if self._half_closed:
+            self._check_peer()
+        elif self._reader.head_size and self._visit is not None:
             # The answer before it is still being told; the head has time until that is over.
-            self._expect(self._board.head_seconds)
-        elif self._head_seen:
-            self._refuse(408, b"the head of the request did not come in time")
-        else:
-            self._close()
+            self.expect(self._board.head_seconds)
+        elif not self._reader.overdue():
+            self.close()
 
-    def _close(self) -> None:
-        """Ends the connection once all that was sent has been read."""
-        self._board.outbox.flush()
-        self._transport.close()
+    def _check_peer(self) -> None:
+        """Ends the connection of a client that ended its side and turns out to be gone."""
+        if half_close.is_reset(self._transport):
+            self._transport.abort()
+        else:
+            self.expect(half_close.CHECK_SECONDS)
 
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
-
-
-def _target(url: bytes) -> tuple[str, bytes, bytes]:
-    """The path that is meant, the path as it came, and the query."""
-    parsed = httptools.parse_url(url)
-    raw_path = parsed.path or b"/"
-    path = raw_path.decode("ascii")
-    return unquote(path) if "%" in path else path, raw_path, parsed.query or b""
-
-
-_USUAL_LENGTH = 256
-_usual = lru_cache(maxsize=256)(_target)
-"""Clients ask for the same few places again and again."""
-
-
-def _address(name: Any) -> tuple[str, int] | None:
-    return (name[0], name[1]) if type(name) is tuple and len(name) >= 2 else None

@@ -172,9 +172,11 @@ class Workers(Multiprocess):
 
 
 class Settings(uvicorn.Config):
-    """uvicorn's own, and in how many seconds the head of a request must be whole."""
+    """uvicorn's own, and the bounds of what clients send."""
 
     head_seconds: float
+    body_seconds: float
+    max_buffered: int
 
 
 def settings_for(app: Any, config: GatewayConfig, **more: Any) -> Settings:
@@ -194,6 +196,8 @@ def settings_for(app: Any, config: GatewayConfig, **more: Any) -> Settings:
         **more,
     )
     settings.head_seconds = config.server.head_seconds
+    settings.body_seconds = config.server.body_seconds
+    settings.max_buffered = config.server.max_buffered
     return settings
 
 

@@ -7,6 +7,9 @@ import http
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, Protocol
 
+from thinkwire.errors import BodyRejected
+from thinkwire.gateway.half_close import CHUNK_SIZE_START, STATUS_LINE_START
+
 EXTENSION = "thinkwire.line"
 """Where an application finds the visit in its scope, for the direct way."""
 _MOST_UNREAD = 256 * 1024
@@ -39,6 +42,7 @@ class Visit:
         *("_send", "_chunked", "_held", "left", "congested", "spoke", "_line"),
         *("began", "over", "keep", "on_left", "task", "scope"),
         *("_expects", "_pieces", "_unread", "_more", "_given", "_waiters", "_length"),
+        *("_rejected", "_status_line_sent"),
     )
 
     def __init__(self, line: Wire, scope: dict[str, Any], *, keep: bool, expects: bool) -> None:
@@ -67,6 +71,10 @@ class Visit:
         self._held = b""
         """A head that waits for its first piece, no longer than a turn of the loop."""
         self._length = -1
+        self._rejected: BodyRejected | None = None
+        """Why the rest of the body will not come, until the application knows."""
+        self._status_line_sent = False
+        """Whether the first bytes of the head are out already."""
 
     # The request.
 
@@ -82,13 +90,16 @@ class Visit:
         if self._expects and self._more and not self.began:
             self._expects = False
             self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
-        while not self.left and not self.over and not self._pieces and (self._more or self._given):
+        while not (self.left or self.over or self._pieces or self._rejected) and (self._more or self._given):
             self._line.read_on()
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter
         if self.left or self.over:
             return {"type": "http.disconnect"}
+        if self._rejected is not None:
+            error, self._rejected = self._rejected, None
+            raise error
         self._given = not self._more
         return {"type": "http.request", "body": self._join(), "more_body": self._more}
 
@@ -110,6 +121,14 @@ class Visit:
         self._more = False
         if self._waiters:
             self._wake()
+
+    def reject(self, error: BodyRejected) -> None:
+        """The rest of the body will not come: `receive` raises `error`, and the answer is the last one."""
+        self.keep = False
+        self._rejected = error
+        self._pieces.clear()
+        self._unread = 0
+        self._wake()
 
     def leave(self) -> None:
         """The client is gone."""
@@ -159,6 +178,17 @@ class Visit:
         if self._held and not self.left:
             self._send(self._held)
         self._held = b""
+
+    def probe(self) -> None:
+        """Sends the first bytes of what comes next, where they are known: a client that is gone resets."""
+        if self.over or self.congested:
+            return
+        if not self.began:
+            self._send(STATUS_LINE_START)
+            self._status_line_sent = True
+        elif self._chunked:
+            self.let_go()
+            self._send(CHUNK_SIZE_START)
 
     def whole(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Head and body in one write; the length is told here."""
@@ -233,6 +263,8 @@ class Visit:
         if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines):
             raise RuntimeError("a header has a line break in it")
         self.began = True
+        if self._status_line_sent:
+            head = head.removeprefix(STATUS_LINE_START)
         return head + b"\r\n"
 
     def _framing(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

@@ -16,7 +16,7 @@ _log = logging.getLogger("thinkwire.gateway")
 
 AT_START: dict[str, tuple[str, ...]] = {
     "server": (
-        *("host", "port", "workers", "head_seconds", "drain_seconds"),
+        *("host", "port", "workers", "head_seconds", "body_seconds", "max_buffered_mb", "drain_seconds"),
         *("connect_seconds", "first_byte_seconds", "idle_seconds", "max_response_mb"),
     ),
     "limits": ("url",),

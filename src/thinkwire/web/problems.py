@@ -6,7 +6,15 @@ import logging
 import re
 from typing import Any
 
-from thinkwire.errors import ConfigError, Failure, MalformedInput, MissingKey, ProviderError, ThinkwireError
+from thinkwire.errors import (
+    BodyRejected,
+    ConfigError,
+    Failure,
+    MalformedInput,
+    MissingKey,
+    ProviderError,
+    ThinkwireError,
+)
 from thinkwire.providers import default_providers
 from thinkwire.session import Busy
 from thinkwire.session.words import what_to_do
@@ -53,6 +61,8 @@ def told(error: ThinkwireError) -> tuple[int, dict[str, Any]]:
     match error:
         case Problem():
             status, kind, advice = error.status, error.kind, error.what_to_do
+        case BodyRejected():
+            status, kind, advice = error.status, "request", error.advice
         case ProviderError(failure=failure):
             status, kind, advice = _PROVIDER_STATUS.get(failure.kind, 502), failure.kind, failure.advice
         case _:
@@ -83,7 +93,7 @@ def _message(error: ThinkwireError) -> str:
 def retry_after(error: ThinkwireError) -> float | None:
     if isinstance(error, ProviderError):
         return error.failure.retry_after
-    return error.retry_after if isinstance(error, Problem) else None
+    return error.retry_after if isinstance(error, Problem | BodyRejected) else None
 
 
 def _known(error: ThinkwireError) -> tuple[int, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -185,17 +184,6 @@ async def test_a_body_of_unknown_length_is_refused_when_it_grows_too_large() -> 
 async def test_a_client_that_leaves_is_told_apart() -> None:
     with pytest.raises(ClientLeft):
         await body_of(b"half", end=False)
-
-
-@pytest.mark.anyio
-async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
-    async def receive() -> MutableMapping[str, Any]:
-        await asyncio.Event().wait()
-        return {}
-
-    with pytest.raises(Refusal) as caught:
-        await read_body(receive, GatewayConfig(server=Server(body_seconds=0.01)))
-    assert caught.value.status == 408
 
 
 KEY = "tw_x"

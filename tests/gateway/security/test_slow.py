@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -131,6 +132,47 @@ async def test_a_body_that_does_not_come_is_not_waited_for(hasty: Served, provid
     assert provider.received == []
 
 
+@pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "openai-responses", "gemini"])
+async def test_a_slow_body_is_refused_in_the_dialect_and_the_connection_closed(
+    hasty: Served, provider: Upstream, dialect: str
+) -> None:
+    path = {
+        "anthropic": "/v1/messages",
+        "openai-chat": "/v1/chat/completions",
+        "openai-responses": "/v1/responses",
+        "gemini": "/v1beta/models/deepseek%2Fdeepseek-v4-pro:generateContent",
+    }[dialect]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Length: 100", "", "{"]
+    heard = await hear(hasty.url, "\r\n".join(lines).encode())
+    assert heard.status == 408
+    assert b"connection: close" in heard.head
+    message = json.loads(heard.raw.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert "body_seconds" in message
+    record = (await hasty.recorded(1))[0].kind
+    assert (record.dialect, record.status) == (dialect, 408)
+
+
+async def test_bodies_beyond_what_may_be_held_are_refused_in_the_dialect(
+    provider: Upstream, tmp_path: Path
+) -> None:
+    config = config_of(max_body_mb=1, max_buffered_mb=1)
+    head = b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n"
+    async with gateway(tmp_path, {"deepseek": provider.url}, config) as served:
+        async with connected(served.url) as (one, first), connected(served.url) as (other, second):
+            readings = [asyncio.ensure_future(reader.read()) for reader in (one, other)]
+            for writer in (first, second):
+                writer.write(head + b" " * 700_000)
+            done, _ = await asyncio.wait(readings, return_when=asyncio.FIRST_COMPLETED)
+            refused, _, body = done.pop().result().partition(b"\r\n\r\n")
+            error = json.loads(body)["error"]
+        heard = await hear(served.url, post(b"{}"))
+    assert refused.startswith(b"HTTP/1.1 529 ")
+    assert b"\r\nretry-after: 1" in refused
+    assert error["type"] == "overloaded_error"
+    assert "max_buffered_mb" in error["message"]
+    assert heard.status == 400, "and then there is room again"
+
+
 async def test_a_head_without_end_is_refused_before_its_time(provider: Upstream, tmp_path: Path) -> None:
     async with gateway(tmp_path, {"deepseek": provider.url}, config_of(head_seconds=60)) as served:
         heard = await hear(served.url, HALF + b"x" * 100_000)
@@ -138,6 +180,13 @@ async def test_a_head_without_end_is_refused_before_its_time(provider: Upstream,
 
 
 def test_the_server_is_told_what_the_file_says() -> None:
-    config = GatewayConfig.read("[server]\nhead_seconds = 7\n", "gateway.toml")
-    assert settings_for(None, config).head_seconds == 7
-    assert settings_for(None, GatewayConfig()).head_seconds == 30
+    text = "[server]\nhead_seconds = 7\nbody_seconds = 8\nmax_buffered_mb = 64\n"
+    told = settings_for(None, GatewayConfig.read(text, "gateway.toml"))
+    assert (told.head_seconds, told.body_seconds, told.max_buffered) == (7, 8, 64 * 2**20)
+    plain = settings_for(None, GatewayConfig())
+    assert (plain.head_seconds, plain.body_seconds, plain.max_buffered) == (30, 60, 256 * 2**20)
+
+
+def test_one_body_of_the_largest_size_always_has_room() -> None:
+    text = "[server]\nmax_body_mb = 500\nmax_buffered_mb = 1\n"
+    assert settings_for(None, GatewayConfig.read(text, "gateway.toml")).max_buffered == 500 * 2**20
