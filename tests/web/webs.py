@@ -191,6 +191,7 @@ class Served(NamedTuple):
     web: Web
     store: Store
     stack: AsyncExitStack
+    app: Any
 
     async def browser(self) -> Browser:
         """A new one, with its first page loaded: at the address that the server printed."""
@@ -241,7 +242,7 @@ async def web_app(
         how["start_token"] = StartToken(TOKEN, "the secret of the cookies of the tests")
         app: Any = create(client, store, **how | options)
         base = await stack.enter_async_context(served(app))
-        yield Served(base, app.state.web, store, stack)
+        yield Served(base, app.state.web, store, stack, app)
 
 
 def all_bases(address: str) -> dict[str, str]:

@@ -21,6 +21,8 @@ from thinkwire.wire.retry_after import header_value
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 LARGEST_BODY = 4 * 1024 * 1024
+LARGEST_OPEN_BODY = 64 * 1024
+"""Of an operation that needs no account, so that a stranger cannot make the server keep more."""
 
 _log = logging.getLogger("thinkwire.web")
 
@@ -76,7 +78,8 @@ async def perform(operation: Operation, call: Call) -> Response:
         if operation.query is not None:
             call.query = _query(call.request, operation.query)
         if operation.body is not None:
-            call.body = _parsed(await read_body(call.request) or b"{}", operation.body)
+            most = LARGEST_OPEN_BODY if operation.open else LARGEST_BODY
+            call.body = _parsed(await read_body(call.request, most) or b"{}", operation.body)
         given = await operation.handler(call)
         if isinstance(given, Response):
             return given
@@ -113,13 +116,13 @@ def problem_response(error: ThinkwireError) -> Response:
 
 
 async def read_body(request: Request, most: int = LARGEST_BODY) -> bytes:
-    """The body, as long as it is not too large."""
+    """The body, as long as it is not too large. The server bounds its time."""
     pieces: list[bytes] = []
     size = 0
     async for piece in request.stream():
         size += len(piece)
         if size > most:
-            raise Problem(413, "too_large", f"a request may have {most // 1024 // 1024} MiB at most")
+            raise Problem(413, "too_large", f"a request may have {most // 1024} KiB at most")
         pieces.append(piece)
     return b"".join(pieces)
 
