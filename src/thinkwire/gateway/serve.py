@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from importlib import import_module
 from typing import Any, cast
 
@@ -28,11 +29,13 @@ from thinkwire.gateway.line import Lines
 from thinkwire.gateway.logs import set_up
 from thinkwire.gateway.outlet import Receive, Send
 from thinkwire.gateway.parts import new_client, open_parts
+from thinkwire.gateway.process_limits import memory_trimmer, raise_open_files, warn_of_few_files
 from thinkwire.gateway.watcher import Watcher
 from thinkwire.providers import default_providers
 
 VARIABLE = "THINKWIRE_SERVE"
 """Tells a worker process what its parent was told."""
+_log = logging.getLogger("thinkwire.gateway")
 _BACKLOG = 2048
 _TAKEN_AT_ONCE = 8
 """Connections. A loop takes one in a turn from each listener; when many come together, a turn with several of
@@ -84,6 +87,7 @@ class Served:
             new_client(config, sim=self._orders.sim or None) as client,
             open_parts(config, client=client, auth=self._orders.auth) as parts,
             watched(config, parts.configure),
+            trimmed_memory(lambda: parts.limits.running == 0),
         ):
             self._gateway = Gateway(parts)
             settle_memory()
@@ -116,14 +120,31 @@ def settle_memory() -> None:
 
 
 def warm_up() -> None:
-    """Loads what the first request would have to wait for."""
-    import_module("aiohttp")
-    for name in dialects.NAMES:
-        dialects.get(name)
-    for provider in default_providers().values():
-        if provider.first:
-            has_price(provider.name, provider.first)
-            break
+    """Loads what the first request would have to wait for; what fails here is tried again by that request."""
+    try:
+        import_module("aiohttp")
+        for name in dialects.NAMES:
+            dialects.get(name)
+        for provider in default_providers().values():
+            if provider.first:
+                has_price(provider.name, provider.first)
+                break
+    except Exception as error:
+        _log.warning("the first requests will be slower, not all could be loaded: %s", error)
+
+
+@contextlib.asynccontextmanager
+async def trimmed_memory(is_idle: Callable[[], bool]) -> AsyncIterator[None]:
+    """Gives memory back to the system while the block runs, where that is possible."""
+    trimmer = memory_trimmer(is_idle)
+    task = asyncio.ensure_future(trimmer.run()) if trimmer is not None else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
 
 
 @contextlib.asynccontextmanager
@@ -220,6 +241,7 @@ def run(orders: Orders, listener: socket.socket) -> None:
     """Serves until told to end."""
     config = orders.config
     set_up(config.logging)
+    warn_of_few_files(raise_open_files(), config.server.max_streams)
     if config.server.workers == 1:
         # Several workers share one instead, so that none of them takes more than its part.
         listeners = [listener, *[listener.dup() for _ in range(_TAKEN_AT_ONCE - 1)]]
