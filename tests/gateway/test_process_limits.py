@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
 import subprocess
 import sys
+import time
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +50,17 @@ def test_the_soft_limit_is_raised_to_the_hard_one_within_reason() -> None:
     assert in_a_process(RAISE % 200, FEW, MORE) == f"{FEW} ({FEW}, {MORE})", "none is lowered"
 
 
+def wait_until_served(banner: str) -> None:
+    found = re.search(r"at (http://\S+)", banner)
+    assert found
+    give_up = time.monotonic() + 20
+    while time.monotonic() < give_up:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{found[1]}/healthz", timeout=5):
+            return
+        time.sleep(0.02)
+    raise TimeoutError("the gateway does not serve")
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_serving_raises_the_limit_and_warns_when_the_streams_do_not_fit(tmp_path: Path, workers: str) -> None:
     environment = os.environ | {"THINKWIRE_STATE": str(tmp_path / "state"), "THINKWIRE_CONFIG": str(tmp_path)}
@@ -55,20 +70,16 @@ def test_serving_raises_the_limit_and_warns_when_the_streams_do_not_fit(tmp_path
         "from thinkwire.cli.app import app\n"
         f"app(['serve', '--sim', '--no-web', '--port', '0', '--workers', '{workers}'])\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, **pipes) as process:
+        assert process.stdout is not None
         try:
-            line = next(line for line in process.stderr if "max_streams" in line)
+            wait_until_served(next(line for line in process.stdout if "at http://" in line))
             limits = Path(f"/proc/{process.pid}/limits").read_text()
         finally:
             process.terminate()
-            process.communicate(timeout=20)
+            _, told = process.communicate(timeout=20)
+    line = next((line for line in told.splitlines() if "max_streams" in line), "")
     assert str(512 * 2 + SPARE_FILES) in line
     assert str(MORE) in line
     assert re.search(rf"Max open files\s+{MORE}\s+{MORE}", limits)
