@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -273,6 +275,39 @@ async def test_memory_is_given_back_by_those_who_leave_and_those_who_are_refused
         writer.write(b"x" * 400_000)
         await asyncio.sleep(0.05)
         assert memory.held == 0
+
+
+class Piece:
+    """What was read so far; it can be watched."""
+
+
+async def test_a_refused_body_is_let_go_without_the_collector() -> None:
+    kept: list[weakref.ref[Piece]] = []
+
+    async def read(receive: Any) -> None:
+        piece = Piece()
+        kept.append(weakref.ref(piece))
+        while (await receive())["more_body"]:
+            pass
+        assert piece is not None
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await read(receive)
+        except BodyRejected as error:
+            await PlainTextResponse("no", error.status)(scope, receive, send)
+
+    slow = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na"
+    many = CHUNKED + b"2\r\n{}\r\n0\r\n" + b"x: y\r\n" * MAX_TRAILERS
+    gc.collect()
+    gc.disable()
+    try:
+        async with at(app, body_seconds=0.1) as port:
+            for wire in (slow, many):
+                assert (await said(port, wire)).endswith(b"no")
+        assert [piece() for piece in kept] == [None, None]
+    finally:
+        gc.enable()
 
 
 async def test_requests_that_wait_on_one_connection_are_bounded() -> None:

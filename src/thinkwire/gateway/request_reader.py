@@ -185,7 +185,7 @@ class RequestReader:
 
     def _stop_parsing(self, error: BodyRejected) -> None:
         self._error = error
-        raise error
+        raise _Stopped
 
     def _parse(self, data: bytes) -> None:
         """Feeds the parser. It stops at a request for another protocol; a new one goes on from there."""
@@ -231,6 +231,10 @@ class RequestReader:
             self._line.close()
         else:
             visit.reject(error)
+
+
+class _Stopped(Exception):
+    """Ends the parser's work from one of its callbacks."""
 
 
 def _head_too_large() -> BodyRejected:

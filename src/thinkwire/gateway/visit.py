@@ -98,10 +98,15 @@ class Visit:
         if self.left or self.over:
             return {"type": "http.disconnect"}
         if self._rejected is not None:
-            error, self._rejected = self._rejected, None
-            raise error
+            raise self._take_rejection()
         self._given = not self._more
         return {"type": "http.request", "body": self._join(), "more_body": self._more}
+
+    def _take_rejection(self) -> BodyRejected:
+        # No frame that raises it may hold it: the cycle would keep what was read of the body.
+        error, self._rejected = self._rejected, None
+        assert error is not None
+        return error
 
     def _join(self) -> bytes:
         body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
