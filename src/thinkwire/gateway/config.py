@@ -56,7 +56,7 @@ class Server(_Section, frozen=True):
     """In which the head of a request must be whole, from its first byte on."""
     body_seconds: Seconds = 60
     """In which a client must have sent the rest of its request; a longer one must bring 16 KiB a second."""
-    max_buffered_mb: Annotated[float, Meta(gt=0)] = 256
+    max_buffered_mb: Annotated[float, Meta(ge=0.001, le=65_536)] = 256
     """Request bodies that are still being received, all together, in each worker."""
     max_streams: Count = 512
     """Requests at once, in each worker."""
