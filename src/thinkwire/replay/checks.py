@@ -29,14 +29,17 @@ def calls_and_results(case: Case) -> Iterator[Finding]:
     open_calls = OpenCalls()
     called: set[str] = set()
     for index, turn in enumerate(case.turns):
+        first = True
         for place, block in enumerate(turn.blocks):
             if isinstance(block, ToolCall) and not block.interrupted:
                 called.add(block.id)
                 open_calls.add(Waiting(index, place, block))
             elif isinstance(block, ToolResult):
-                finding = _result(case, (index, place), open_calls.answered(block.call_id), called)
+                answered = open_calls.answered(block.call_id)
+                finding = _result(case, (index, place), answered, called, first=first)
                 if finding is not None:
                     yield finding
+            first = first and isinstance(block, ToolResult)
     for waiting in open_calls:
         message = f"the call of {waiting.call.name} has no result"
         yield Finding(
@@ -44,7 +47,10 @@ def calls_and_results(case: Case) -> Iterator[Finding]:
         )
 
 
-def _result(case: Case, at: tuple[int, int], answered: Waiting | None, called: set[str]) -> Finding | None:
+def _result(
+    case: Case, at: tuple[int, int], answered: Waiting | None, called: set[str], *, first: bool
+) -> Finding | None:
+    """What is wrong with a result; `first` says that only results stand before it in its turn."""
     index, place = at
     block = case.turns[index].blocks[place]
     call_id = block.call_id if isinstance(block, ToolResult) else ""
@@ -59,7 +65,7 @@ def _result(case: Case, at: tuple[int, int], answered: Waiting | None, called: s
         message = f"the result of {name} does not stand right after its call in turn {answered.turn}"
         severity = _if_here(case, *_ADJACENT)
         return Finding("result.late", severity, index, place, message, "it goes to its place")
-    if any(not isinstance(other, ToolResult) for other in case.turns[index].blocks[:place]):
+    if not first:
         severity = _if_here(case, *_RESULTS_FIRST)
         message = "other words of the turn stand before a result"
         return Finding("result.not_first", severity, index, place, message, "results go first")
@@ -122,17 +128,19 @@ def empty(case: Case) -> Iterator[Finding]:
         if not turn.blocks and turn.role != "system":
             severity = _if_here(case, "anthropic", "gemini")
             yield Finding("turn.empty", severity, index, None, "a turn without content", "it is left out")
+        alone: bool | None = None
         for place, block in enumerate(turn.blocks):
             if isinstance(block, Text) and not block.text.strip() and block.seal is None:
-                yield _empty_text(case, index, place)
+                if alone is None:
+                    alone = all(isinstance(other, Text) and not other.text for other in turn.blocks)
+                yield _empty_text(case, index, place, alone=alone)
     system = case.request.system if case.request else ()
     if any(not text.text.strip() for text in system):
         severity = _if_here(case, "anthropic")
         yield Finding("text.empty", severity, 0, None, "system text that says nothing", "it is left out")
 
 
-def _empty_text(case: Case, index: int, place: int) -> Finding:
-    alone = all(isinstance(block, Text) and not block.text for block in case.turns[index].blocks)
+def _empty_text(case: Case, index: int, place: int, *, alone: bool) -> Finding:
     refused = case.dialect == "anthropic" or (case.dialect == "gemini" and alone)
     severity: Severity = "refused" if refused else "odd"
     return Finding("text.empty", severity, index, place, "text that says nothing", "it is left out")

@@ -187,12 +187,10 @@ def _without_unbound(
 
 def _first_change(before: tuple[Turn, ...], after: tuple[Turn, ...]) -> int:
     """The first turn in which something else stands than before, thinking aside."""
-    old = [turn for turn in map(_visible, before) if turn[1]]
+    old = (turn for turn in map(_visible, before) if turn[1])
     for index, turn in enumerate(after):
         new = _visible(turn)
-        if not new[1]:
-            continue
-        if not old or old.pop(0) != new:
+        if new[1] and next(old, None) != new:
             return index
     return len(after)
 

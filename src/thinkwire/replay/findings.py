@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeVar, get_args
 
@@ -80,23 +81,28 @@ class OpenCalls:
     """The calls that wait. A result answers the first call of its id in the latest turn that has one."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, list[Waiting]] = {}
+        self._waiting: dict[str, list[deque[Waiting]]] = {}
+        """The waiting calls of each id, one queue for each turn that has any."""
 
     def add(self, waiting: Waiting) -> None:
-        self._waiting.setdefault(waiting.call.id, []).append(waiting)
+        queues = self._waiting.setdefault(waiting.call.id, [])
+        if queues and queues[-1][0].turn == waiting.turn:
+            queues[-1].append(waiting)
+        else:
+            queues.append(deque([waiting]))
 
     def answered(self, call_id: str) -> Waiting | None:
         """The call that a result of this id answers, which waits no longer; None when there is none."""
-        waiting = self._waiting.get(call_id)
-        if not waiting:
+        queues = self._waiting.get(call_id)
+        if not queues:
             return None
-        latest = waiting[-1].turn
-        found = next(entry for entry in waiting if entry.turn == latest)
-        waiting.remove(found)
+        found = queues[-1].popleft()
+        if not queues[-1]:
+            queues.pop()
         return found
 
     def __iter__(self) -> Iterator[Waiting]:
-        return (entry for waiting in self._waiting.values() for entry in waiting)
+        return (entry for queues in self._waiting.values() for queue in queues for entry in queue)
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -59,12 +59,13 @@ def _part(turn: Turn, name: str, blocks: list[Block]) -> Turn:
 def with_good_ids(case: Case, turns: Turns, notes: list[Note]) -> Turns:
     """No id twice, and none that the provider does not take; a result is renamed with its call."""
     taken: set[str] = set()
+    tried: dict[str, int] = {}
     open_calls = OpenCalls()
     names: dict[tuple[int, int], str] = {}
     for index, turn in enumerate(turns):
         for place, block in enumerate(turn.blocks):
             if isinstance(block, ToolCall):
-                names[index, place] = _good_id(case, block.id, taken)
+                names[index, place] = _good_id(case, block.id, taken, tried)
                 taken.add(names[index, place])
                 open_calls.add(Waiting(index, place, block))
             elif isinstance(block, ToolResult):
@@ -91,14 +92,16 @@ def _named(case: Case, block: Block, name: str | None) -> Block:
     return kept if name == kept.call_id else msgspec.structs.replace(kept, call_id=name)
 
 
-def _good_id(case: Case, call_id: str, taken: set[str]) -> str:
-    name, number = call_id, 0
+def _good_id(case: Case, call_id: str, taken: set[str], tried: dict[str, int]) -> str:
+    """The id itself, or the first made from it that is free. `tried` counts those made from each id."""
+    name, number = call_id, tried.get(call_id, 0)
     while name in taken or flaw_of_id(case, name) is not None:
         number += 1
         made = made_up_id("call", call_id, number)
         quirks = case.provider.quirks if case.provider else None
         size = quirks.tool_id_length if quirks and case.dialect == "openai-chat" else None
         name = f"call_{made}" if size is None else made.replace("-", "a").replace("_", "b")[:size]
+    tried[call_id] = number
     return name
 
 
@@ -138,7 +141,7 @@ def without_torn_items(turns: Turns, notes: list[Note]) -> Turns:
     """Reasoning items keep their company; an item whose reasoning is gone loses its id."""
     result = []
     for turn in turns:
-        torn, nameless = torn_thoughts(turn), torn_items(turn)
+        torn, nameless = set(torn_thoughts(turn)), set(torn_items(turn))
         if torn:
             notes.append(Note("thinking.dropped", "a reasoning item without what it led to is not sent"))
         blocks = [
@@ -219,7 +222,8 @@ def without_system_turns(case: Case, turns: Turns, notes: list[Note]) -> tuple[T
         return turns, ()
     notes.append(Note("system.moved", f"the system text of {len(moved)} turns goes to the top"))
     texts = tuple(block for index in moved for block in turns[index].blocks if isinstance(block, Text))
-    return tuple(turn for index, turn in enumerate(turns) if index not in moved), texts
+    gone = set(moved)
+    return tuple(turn for index, turn in enumerate(turns) if index not in gone), texts
 
 
 def _each(turns: Turns, change: Callable[[Block], Block]) -> Turns:

@@ -117,16 +117,28 @@ def _no_result(call: ToolCall, notes: list[Note]) -> ToolResult:
 def merged(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """Neighbours of the same side and origin are one turn; the results of the user's side come first."""
     result: list[Turn] = []
+    run: list[Turn] = []
     for turn in turns:
         last = result[-1] if result else None
         if last is None or last.role != turn.role or turn.role == "system" or not _joins(last, turn):
+            if run:
+                result[-1] = _as_one(run)
+                run = []
             result.append(turn)
-            continue
-        blocks = last.blocks + turn.blocks
-        if turn.role == "user":
-            blocks = tuple(sorted(blocks, key=lambda block: not isinstance(block, ToolResult)))
-        result[-1] = msgspec.structs.replace(last, blocks=blocks)
+        else:
+            run = run or [last]
+            run.append(turn)
+    if run:
+        result[-1] = _as_one(run)
     return tuple(result)
+
+
+def _as_one(run: list[Turn]) -> Turn:
+    """Join a run of turns into one, all at once: joining them pair by pair would be quadratic."""
+    blocks: Iterable[Block] = blocks_of(run)
+    if run[0].role == "user":
+        blocks = sorted(blocks, key=lambda block: not isinstance(block, ToolResult))
+    return msgspec.structs.replace(run[0], blocks=tuple(blocks))
 
 
 def _joins(first: Turn, second: Turn) -> bool:

@@ -42,16 +42,31 @@ _CALL_ID = re.compile(r"[A-Za-z0-9_.:\-]{1,64}")
 def read_input(items: list[Any], path: Path) -> tuple[Turn, ...]:
     """Items as turns: what the model said is one turn, results join the message after them."""
     turns: list[Turn] = []
+    run: list[Turn] = []
+    whole_items = False
     reading = Reading()
     for position, (item, at) in enumerate(objects(items, path)):
         check_item(item, at)
         turn = _read_turn(item, position, reading)
-        last = turns[-1] if turns else None
-        if last is not None and _joins(last, turn):
-            turns[-1] = Turn(last.role, last.blocks + turn.blocks, extras=turn.extras)
-        else:
-            turns.append(turn)
+        if run and _joins(run[-1], turn, whole_items=whole_items):
+            run.append(turn)
+            whole_items = whole_items and all(map(_is_item, turn.blocks))
+            continue
+        if run:
+            turns.append(_as_one(run))
+        run = [turn]
+        whole_items = turn.role == "user" and bool(turn.blocks) and all(map(_is_item, turn.blocks))
+    if run:
+        turns.append(_as_one(run))
     return tuple(turns)
+
+
+def _as_one(run: list[Turn]) -> Turn:
+    """Join a run of turns into one, all at once: joining them pair by pair would be quadratic."""
+    if len(run) == 1:
+        return run[0]
+    blocks = tuple([block for turn in run for block in turn.blocks])
+    return Turn(run[-1].role, blocks, extras=run[-1].extras)
 
 
 def _read_turn(item: JsonObject, position: int, reading: Reading) -> Turn:
@@ -67,12 +82,15 @@ def _read_turn(item: JsonObject, position: int, reading: Reading) -> Turn:
     return Turn("assistant", tuple(read_item(item, position, reading)))
 
 
-def _joins(last: Turn, turn: Turn) -> bool:
+def _joins(last: Turn, turn: Turn, *, whole_items: bool) -> bool:
+    """Whether a turn goes on with the run that ends with `last`. `whole_items` says that the run is the
+    user's and holds nothing but items of their own.
+    """
     if last.role != turn.role:
         return False
     if turn.role == "assistant":
         return True
-    return bool(turn.blocks) and not last.extras and bool(last.blocks) and all(map(_is_item, last.blocks))
+    return whole_items and bool(turn.blocks) and not last.extras
 
 
 def _is_item(block: Block) -> bool:

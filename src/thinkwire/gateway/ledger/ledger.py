@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from thinkwire.errors import Failure
-from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, prefixes_of, worth_keeping
+from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, places_of, prefixes_of, worth_keeping
 from thinkwire.gateway.ledger.restoring import (
     Remembered,
     Restoring,
@@ -120,7 +120,11 @@ class Ledger:
         if not lost and not referred:
             return request, ()
         whose = spelled(tenant)
-        names = {index: self._turn_names(whose, request.turns, index) for index in lost}
+        places = places_of(request.turns, lost)
+        names = {
+            index: self._turn_names(whose, request.turns[index], place)
+            for index, place in zip(lost, places, strict=True)
+        }
         items = {item: self._names(tenant, ("item", item)) for item in referred}
         groups = [group for pair in names.values() for group in pair]
         wanted = [name for group in (*groups, *items.values()) for name in group]
@@ -151,13 +155,12 @@ class Ledger:
         note = Note("thinking.restored", message, detail={"turns": count, "at": at})
         return request, (note,)
 
-    def _turn_names(self, whose: bytes, turns: Sequence[Turn], index: int) -> tuple[list[bytes], list[bytes]]:
+    def _turn_names(self, whose: bytes, turn: Turn, place: bytes | None) -> tuple[list[bytes], list[bytes]]:
         """All names that a turn of this tenant's may be known by, the sure ones first."""
-        place = place_of(turns, index)
         after = spelled(b"after", place) if place else b""
         sure: list[bytes] = []
         likely: list[bytes] = []
-        for fact in facts_of(turns[index]):
+        for fact in facts_of(turn):
             short, long = self._box.names_of(whose + spelled(*fact), after)
             likely += short
             sure += long

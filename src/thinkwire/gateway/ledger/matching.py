@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -37,8 +37,28 @@ def place_of(turns: Sequence[Turn], index: int) -> bytes | None:
     """A digest of what the user's side said last before this place; None when it said nothing."""
     for at in range(index - 1, -1, -1):
         if turns[at].role == "user":
-            return digest("\x1f".join(_told(turns[at].blocks)))
+            return _digest_of(turns[at])
     return None
+
+
+def places_of(turns: Sequence[Turn], indexes: Iterable[int]) -> Iterator[bytes | None]:
+    """`place_of` for several places, in ascending order. Each of the user's turns is hashed at most once."""
+    at = 0
+    last: Turn | None = None
+    place: bytes | None = None
+    for index in indexes:
+        before = last
+        while at < index:
+            last = turns[at] if turns[at].role == "user" else last
+            at += 1
+        if last is not before and last is not None:
+            place = _digest_of(last)
+        yield place
+
+
+def _digest_of(turn: Turn) -> bytes:
+    """A digest of what a turn of the user says."""
+    return digest("\x1f".join(_told(turn.blocks)))
 
 
 def prefixes_of(request: Request) -> Iterator[bytes]:
