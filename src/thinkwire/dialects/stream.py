@@ -58,7 +58,7 @@ class FrameDecoder:
                 continue
             try:
                 self._one(name, data)
-            except MalformedInput as error:
+            except (MalformedInput, RecursionError) as error:
                 cut = Failure("connection_lost", CUT)  # the last frame of a cut stream is a broken one
                 broken = protocol_failure(f"a frame of the stream cannot be read: {error}")
                 self._fail(cut if chunk is None else broken)

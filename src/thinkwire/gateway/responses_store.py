@@ -225,11 +225,12 @@ class ResponseStore:
             return turns
         names = {item: self._names(tenant, "item", item) for item in wanted}
         known = await self._look(tenant, [name for group in names.values() for name in group])
+        outputs = {id(stored): _items_by_id(stored) for stored in known.values()}
         found = {
             item: turn
             for item, group in names.items()
             for name in group
-            if name in known and (turn := _item_turn(known[name], item)) is not None
+            if name in known and (turn := _item_turn(outputs[id(known[name])], item)) is not None
         }
         return tuple(_joined(turns, found)) if found else turns
 
@@ -267,30 +268,47 @@ def _reference(block: Block) -> str | None:
     return given if refers else None
 
 
-def _item_turn(stored: Stored, item_id: str) -> Turn | None:
-    items = [item for item in stored.output if item.get("id") == item_id]
-    return next(iter(_read(items[:1])), None)
+def _items_by_id(stored: Stored) -> dict[str, JsonObject]:
+    """The output items of a response by their ids; the first one where several have the same."""
+    found: dict[str, JsonObject] = {}
+    for item in stored.output:
+        if isinstance(given := item.get("id"), str):
+            found.setdefault(given, item)
+    return found
+
+
+def _item_turn(items: Mapping[str, JsonObject], item_id: str) -> Turn | None:
+    return next(iter(_read([items[item_id]])), None) if item_id in items else None
 
 
 def _joined(turns: Sequence[Turn], found: Mapping[str, Turn]) -> Iterator[Turn]:
     """The turns with what was found among them; what the model said in a row is one turn."""
-    last: Turn | None = None
+    run: list[Turn] = []
     for turn in _split(turns, found):
-        if last is not None and last.role == turn.role == "assistant":
-            last = msgspec.structs.replace(last, blocks=last.blocks + turn.blocks)
+        if run and run[-1].role == turn.role == "assistant":
+            run.append(turn)
             continue
-        if last is not None:
-            yield last
-        last = turn
-    if last is not None:
-        yield last
+        if run:
+            yield _as_one(run)
+        run = [turn]
+    if run:
+        yield _as_one(run)
+
+
+def _as_one(run: list[Turn]) -> Turn:
+    """Join a run of turns into one; the first one's origin and extras are kept."""
+    if len(run) == 1:
+        return run[0]
+    return msgspec.structs.replace(run[0], blocks=tuple([block for turn in run for block in turn.blocks]))
 
 
 def _split(turns: Sequence[Turn], found: Mapping[str, Turn]) -> Iterator[Turn]:
+    """The turns with each item in the place of the first reference to it; further ones stay references."""
+    left = dict(found)
     for turn in turns:
         rest: list[Block] = []
         for block in turn.blocks:
-            item = found.get(_reference(block) or "")
+            item = left.pop(_reference(block) or "", None)
             if item is None:
                 rest.append(block)
                 continue

@@ -13,6 +13,7 @@ from thinkwire.dialects.anthropic.response import answer_extras, decode_response
 from thinkwire.dialects.anthropic.usage import read_usage
 from thinkwire.dialects.common import arguments_object, as_extras
 from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.pieces import GrowingFields
 from thinkwire.dialects.stream import FrameDecoder
 from thinkwire.errors import MalformedInput
 from thinkwire.events import BlockEnded, BlockGrew, Finished, Noted, Started, events_of
@@ -47,6 +48,8 @@ class _Open(msgspec.Struct):
     grew: bool = False
     citations: list[Any] | None = None
     parts: list[str] | None = None
+    native: GrowingFields | None = None
+    """The fields of a block that we do not know, once deltas have changed them."""
 
 
 def _grows_by(block: Text | Thinking | ToolCall | Opaque) -> tuple[str, str]:
@@ -278,6 +281,8 @@ class StreamDecoder(FrameDecoder):
         self._end(index, as_extras(NAME, late))
 
     def _settled(self, current: _Open, block: Opaque) -> Opaque:
+        if current.native is not None:
+            block = Opaque(NAME, current.native.whole())
         arguments = "".join(current.parts or ())
         if not arguments:
             return block
@@ -339,18 +344,9 @@ def _absorb(current: _Open, delta: JsonObject) -> None:
         current.parts = current.parts or []
         current.parts.append(arguments)
         return
-    data = dict(current.start.data)
+    native = current.native = current.native or GrowingFields(dict(current.start.data), levels=0)
     for key, value in delta.items():
-        before = data.get(key)
-        if key == "type":
-            continue
         if key == "citation":
-            cited = data.get("citations")
-            data["citations"] = [*(cited if type(cited) is list else ()), value]
-        elif type(before) is str and type(value) is str:
-            data[key] = before + value
-        elif type(before) is list and type(value) is list:
-            data[key] = [*before, *value]
-        else:
-            data[key] = value
-    current.start = Opaque(NAME, data)
+            native.add("citations", [value])
+        elif key != "type":
+            native.add(key, value)

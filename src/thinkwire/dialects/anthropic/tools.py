@@ -66,9 +66,10 @@ def _offered(request: Request, notes: list[Note]) -> Sequence[Tool | Opaque]:
     choice = request.tool_choice
     if choice is None or not choice.only or choice.mode == "none" or _forces_one(choice):
         return request.tools
-    offered = [tool for tool in request.tools if _name(tool) in choice.only]
+    only = frozenset(choice.only)
+    offered = [tool for tool in request.tools if _name(tool) in only]
     message = f"only {', '.join(choice.only)} may be called: the other tools were not sent"
-    detail = {"left_out": [_name(tool) for tool in request.tools if tool not in offered]}
+    detail = {"left_out": [name for tool in request.tools if (name := _name(tool)) not in only]}
     notes.append(Note("field.changed", message, path="tool_choice", detail=detail))
     return offered
 
@@ -77,10 +78,12 @@ def _forces_one(choice: ToolChoice) -> bool:
     return choice.mode == "any" and len(choice.only) == 1
 
 
-def _name(tool: Tool | Opaque) -> Any:
+def _name(tool: Tool | Opaque) -> str | None:
+    """The tool's name; None for a native tool without one."""
     if isinstance(tool, Tool):
         return tool.name
-    return tool.data.get("name") if isinstance(tool.data, dict) else None
+    name = tool.data.get("name") if isinstance(tool.data, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _write_tool(tool: Tool, notes: list[Note]) -> JsonObject:

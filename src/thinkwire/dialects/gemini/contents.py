@@ -12,6 +12,7 @@ from thinkwire.dialects.common import as_extras, made_up_id, own, plain_words
 from thinkwire.dialects.gemini.names import CONTENT, NAME, SCHEME, fields
 from thinkwire.dialects.gemini.parts import foreign_seal, read_part, write_part
 from thinkwire.dialects.gemini.results import matched, write_result
+from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, Path, leftover, objects, opt_list, opt_str, render
 from thinkwire.messages import Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
@@ -34,7 +35,13 @@ def read_contents(items: list[object], path: Path) -> tuple[Turn, ...]:
     calls = _Calls()
     for item, at in objects(items, path):
         turn = _read_content(item, at, calls)
-        if turns and _only_results(turns[-1]) and turn.role == "user" and not _has_results(turn):
+        if (
+            turn.role == "user"
+            and turn.blocks
+            and turns
+            and _only_results(turns[-1])
+            and not _has_results(turn)
+        ):
             turn = _joined(turns.pop(), turn)
         turns.append(turn)
     return tuple(turns)
@@ -79,15 +86,15 @@ class _Calls:
     """The calls that wait for their results: of the latest model contents, in order."""
 
     def __init__(self) -> None:
-        self._waiting: list[ToolCall] = []
+        self._waiting = WaitingCalls()
         self._answered = False
 
     def seen(self, block: Block, path: Path) -> Block:
         if isinstance(block, ToolCall):
             if self._answered:
-                self._waiting.clear()
+                self._waiting = WaitingCalls()
                 self._answered = False
-            self._waiting.append(block)
+            self._waiting.add(block)
         elif isinstance(block, ToolResult):
             return self._match(block, path)
         return block
@@ -98,12 +105,11 @@ class _Calls:
 
     def _match(self, result: ToolResult, path: Path) -> ToolResult:
         if result.call_id:
-            self._waiting = [call for call in self._waiting if call.id != result.call_id]
+            self._waiting.take_every_id(result.call_id)
             return result
-        for call in self._waiting:
-            if call.name == result.name:
-                self._waiting.remove(call)
-                return matched(result, call.id, call_without_id=without_id(call))
+        call = self._waiting.take_name(result.name)
+        if call is not None:
+            return matched(result, call.id, call_without_id=without_id(call))
         return matched(result, made_up_id("result", render(path), result.name), call_without_id=False)
 
 

@@ -13,6 +13,7 @@ from thinkwire.dialects.gemini.names import CALL, NAME, PART, camel, fields
 from thinkwire.dialects.gemini.partial import PartialArguments
 from thinkwire.dialects.gemini.parts import call_extras, read_part, read_seal
 from thinkwire.dialects.gemini.usage import read_usage
+from thinkwire.dialects.pieces import GrowingFields
 from thinkwire.dialects.stream import CUT, FrameDecoder
 from thinkwire.errors import Failure, MalformedInput
 from thinkwire.events import Answer, BlockGrew, Failed, Finished, Noted, Started, collect
@@ -46,7 +47,7 @@ class StreamDecoder(FrameDecoder):
         self._blocked = False
         self._more_candidates = False
         self._top: JsonObject = {}
-        self._candidate: JsonObject = {}
+        self._candidate: GrowingFields | None = None
 
     def _on_frame(self, name: str | None, data: bytes) -> None:
         self.take(parse_object(data))
@@ -82,8 +83,8 @@ class StreamDecoder(FrameDecoder):
         usage, notes = read_usage(self._usage)
         self._events += [Noted(each) for each in (note, *notes) if each]
         extras |= self._top
-        if self._candidate:
-            extras["candidate"] = self._candidate
+        if self._candidate is not None:
+            extras["candidate"] = self._candidate.whole()
         self._finish(Finished(reason, usage=usage, extras=as_extras(NAME, extras)))
 
     def answer(self) -> Answer:
@@ -100,7 +101,7 @@ class StreamDecoder(FrameDecoder):
             return
         self._over = True
         if self._call is not None:
-            self._grow(self._index, dump_text(self._call.value))
+            self._grow(self._index, dump_text(self._call.whole()))
         self._events.append(Failed(failure, usage=read_usage(self._usage)[0]))
 
     def _begin(self, chunk: JsonObject) -> None:
@@ -168,10 +169,11 @@ class StreamDecoder(FrameDecoder):
         for key, value in rest.items():
             if value is None:
                 continue
-            before = self._candidate.get(key)
-            if key in _IN_PIECES and isinstance(before, dict) and isinstance(value, dict):
-                value = _together(before, value)
-            self._candidate[key] = value
+            self._candidate = self._candidate or GrowingFields(texts=(), levels=1)
+            if key in _IN_PIECES and isinstance(value, dict):
+                self._candidate.add(key, value)
+            else:
+                self._candidate.replace(key, value)
 
     def _parts(self, parts: Any) -> None:
         if type(parts) is not list:
@@ -279,7 +281,7 @@ class StreamDecoder(FrameDecoder):
         if self._call is not None:
             if not self._call.regular:
                 self._note("stream.irregular", "a piece of the function arguments had no readable place")
-            self._grow(self._index, dump_text(self._call.value))
+            self._grow(self._index, dump_text(self._call.whole()))
             self._end_call()
             self._call = None
 
@@ -287,13 +289,3 @@ class StreamDecoder(FrameDecoder):
         if self._thought is not None:
             self._end(self._index)
             self._thought = None
-
-
-def _together(first: JsonObject, second: JsonObject) -> JsonObject:
-    """Two pieces of a list-valued record as one."""
-    lists = {
-        key: first[key] + value
-        for key, value in second.items()
-        if isinstance(value, list) and isinstance(first.get(key), list)
-    }
-    return first | second | lists

@@ -20,6 +20,7 @@ class PartialArguments:
 
     def __init__(self) -> None:
         self.value: JsonObject = {}
+        self._growing: list[tuple[Any, str | int]] = []
         self.regular = True
         """False once a piece could not be placed."""
 
@@ -27,6 +28,14 @@ class PartialArguments:
         for piece in pieces if isinstance(pieces, list) else ():
             if not isinstance(piece, dict) or not self._place(camel(piece)):
                 self.regular = False
+
+    def whole(self) -> JsonObject:
+        """The arguments with all pieces of their strings joined."""
+        for holder, step in self._growing:
+            if type(pieces := holder[step]) is _Pieces:
+                holder[step] = "".join(pieces)
+        self._growing.clear()
+        return self.value
 
     def _place(self, piece: JsonObject) -> bool:
         steps = _steps(piece.get("jsonPath"))
@@ -39,9 +48,18 @@ class PartialArguments:
         before = _enter(holder, steps[-1], None)
         if not _fits(holder, steps[-1]):
             return False
-        in_pieces = isinstance(before, str) and isinstance(value, str)
-        holder[steps[-1]] = before + value if in_pieces else value
+        if isinstance(before, str) and isinstance(value, str):
+            before = holder[steps[-1]] = _Pieces((before,))
+            self._growing.append((holder, steps[-1]))
+        if type(before) is _Pieces and isinstance(value, str):
+            before.append(value)
+        else:
+            holder[steps[-1]] = value
         return True
+
+
+class _Pieces(list[str]):
+    """A string in the making."""
 
 
 def _steps(path: Any) -> list[str | int]:
@@ -56,14 +74,14 @@ def _steps(path: Any) -> list[str | int]:
 def _fits(holder: Any, step: str | int) -> bool:
     if isinstance(step, str):
         return isinstance(holder, dict)
-    return isinstance(holder, list) and step < _MOST_ITEMS
+    return type(holder) is list and step < _MOST_ITEMS
 
 
 def _enter(holder: Any, step: str | int, fresh: Any) -> Any:
     """What is at this step, made if nothing is; None if the step does not fit what is there."""
     if not _fits(holder, step):
         return None
-    if isinstance(holder, list) and isinstance(step, int):
+    if type(holder) is list and isinstance(step, int):
         holder.extend([None] * (step + 1 - len(holder)))
     elif step not in holder:
         holder[step] = None

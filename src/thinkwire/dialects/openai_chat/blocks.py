@@ -45,7 +45,7 @@ class BlockDecoder(FrameDecoder):
         self._calls: ToolCalls | None = None
         self._announced = 0
         self._splitter: TagSplitter | None = None
-        self._head = ""
+        self._head: list[str] = []
         self._tag: str | None = None
         self._tagged = quirks.think_tags != "off"
         """Whether the text may still begin with a tag, or is in one."""
@@ -76,7 +76,7 @@ class BlockDecoder(FrameDecoder):
                 return
             splitter = self._begin_splitting()
         if self._tag is None:
-            self._head += text
+            self._head.append(text)
         for piece in splitter.feed(text):
             self._piece(piece.thinking, piece.text)
 
@@ -87,7 +87,7 @@ class BlockDecoder(FrameDecoder):
     def _piece(self, thinking: bool, text: str) -> None:
         if thinking:
             if self._tag is None:
-                self._tag = inline.field_of(self._head)
+                self._tag = inline.field_of("".join(self._head))
             self._think([(self._tag, text)])
         else:
             self._tagged, self._splitter = False, None
@@ -213,13 +213,13 @@ class BlockDecoder(FrameDecoder):
             self._settle()
 
     def _call_deltas(self, entries: Any) -> None:
-        beside: list[Call] = []
+        beside: set[Call] = set()
         calls = self._all_calls()
         for entry in entries if type(entries) is list else ():
             if type(entry) is not dict:
                 continue
             call, new = calls.take(entry, beside)
-            beside.append(call)
+            beside.add(call)
             self._call_grew(call, new)
 
     def _all_calls(self) -> ToolCalls:
@@ -250,6 +250,7 @@ class BlockDecoder(FrameDecoder):
         self._announced += 1
         given = call.id
         call.id = given or made_up_id(self._id or "", self._blocks, call.name, call.arguments)
+        self._all_calls().know_id(call)
         call.block = self._open(ToolCall(call.id, call.name))
         if not given:
             self._note("tool_call.id_generated", f"the call of {call.name or 'a tool'} came without an id")
@@ -267,7 +268,7 @@ class BlockDecoder(FrameDecoder):
         for call in self._all_calls().all[self._announced :]:
             if call.custom is not None:
                 self._announced += 1
-                native = {"id": call.id, "type": "custom", "custom": call.custom}
+                native = {"id": call.id, "type": "custom", "custom": call.custom_fields()}
                 self._end(self._open(Opaque(NAME, native)))
             elif call.empty:
                 self._announced += 1
@@ -294,8 +295,7 @@ class BlockDecoder(FrameDecoder):
         seal, rest = google.read_signature(extra)
         if seal is None:
             return
-        unsigned = (call for call in self._all_calls().all if call.signable)
-        call = next(unsigned, None) if calls or self._kind != "text" else None
+        call = self._all_calls().first_signable() if calls or self._kind != "text" else None
         if call is not None:
             call.sign(seal, rest)
             return

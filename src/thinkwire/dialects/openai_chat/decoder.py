@@ -11,6 +11,7 @@ from thinkwire.dialects.openai_chat.form import NAME, keep
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, only_field
+from thinkwire.dialects.pieces import GrowingFields
 from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
@@ -27,6 +28,8 @@ _PLAIN_DELTA = frozenset({"role", "content"})
 _DELTA = _PLAIN_DELTA | REASONING | {"refusal", "tool_calls", "function_call", google.FIELD}
 _MISSING = object()
 _TELLING = 3
+_GROWING_TEXTS = ("data", "transcript")
+"""Strings that grow where nobody has read them: sound, and its words."""
 
 
 class StreamDecoder(BlockDecoder):
@@ -43,13 +46,13 @@ class StreamDecoder(BlockDecoder):
         self._model: str | None = None
         self._changed: JsonObject | None = None
         self._answered = False
-        self._choice_fields: JsonObject | None = None
-        self._message_fields: JsonObject | None = None
+        self._choice_fields: GrowingFields | None = None
+        self._message_fields: GrowingFields | None = None
         self._finish_word: Any = None
         self._usage: Any = None
         self._several = False
         self._deltas = False
-        self._seen: dict[str, str] | None = None
+        self._seen: dict[str, list[str]] | None = None
         self._created: JsonObject | None = None
         self._top: JsonObject | None = None
 
@@ -85,8 +88,9 @@ class StreamDecoder(BlockDecoder):
         kept = word if finish.worth_keeping(word, reason, refused=self._refused) else None
         extras: Extras = {}
         if self._changed or self._choice_fields or kept is not None:
-            extras = keep(self._changed or {}, choice=self._choice_fields or None, finish_reason=kept)
-        turn = keep(self._message_fields) if self._message_fields else {}
+            choice = self._choice_fields.whole() if self._choice_fields else None
+            extras = keep(self._changed or {}, choice=choice, finish_reason=kept)
+        turn = keep(self._message_fields.whole()) if self._message_fields else {}
         self._over = True
         self._events.append(Finished(reason, tokens, extras, turn))
 
@@ -211,11 +215,11 @@ class StreamDecoder(BlockDecoder):
             self._note("choices.dropped", "the server gave several answers; the first is kept")
         return False
 
-    def _keep(self, store: JsonObject | None, key: str, value: Any) -> JsonObject | None:
+    def _keep(self, store: GrowingFields | None, key: str, value: Any) -> GrowingFields | None:
         """Keeps a field nobody has read. Deltas say null where they say nothing."""
         if value is not None or (self._whole and key != "logprobs"):
-            store = {} if store is None else store
-            _add(store, key, value)
+            store = GrowingFields(texts=_GROWING_TEXTS) if store is None else store
+            store.add(key, value)
         return store
 
     def _message(self, message: JsonObject) -> None:
@@ -237,11 +241,14 @@ class StreamDecoder(BlockDecoder):
     def _unseen(self, key: str, text: str) -> str:
         if self._seen is None:
             self._seen = {}
-        seen = self._seen.get(key, "")
-        if len(seen.strip()) >= _TELLING and text.startswith(seen):
-            self._seen[key] = text
+        pieces = self._seen.setdefault(key, [])
+        if len(pieces) > 1 and len(text) >= sum(map(len, pieces)):
+            pieces[:] = ["".join(pieces)]
+        if len(pieces) == 1 and len(pieces[0].strip()) >= _TELLING and text.startswith(pieces[0]):
+            seen, pieces[0] = pieces[0], text
             return text[len(seen) :]
-        self._seen[key] = seen + text
+        if text:
+            pieces.append(text)
         return text
 
     def _delta(self, delta: JsonObject) -> None:
@@ -329,21 +336,6 @@ def error_of(chunk: JsonObject) -> Any:
 
 def _is_complaint(chunk: JsonObject) -> bool:
     return bool(chunk.get("detail")) or type(chunk.get("message")) is str
-
-
-def _add(store: JsonObject, key: str, value: Any) -> None:
-    """Takes in a piece of a field: arrays and objects grow, sound and its words too; else the last wins."""
-    known = store.get(key)
-    if type(value) is list and type(known) is list:
-        store[key] = known + value
-    elif type(value) is dict and type(known) is dict:
-        store[key] = grown = dict(known)
-        for inner in value:
-            _add(grown, inner, value[inner])
-    elif type(value) is str and type(known) is str and key in ("data", "transcript"):
-        store[key] = known + value
-    else:
-        store[key] = value
 
 
 class WholeDecoder(StreamDecoder):

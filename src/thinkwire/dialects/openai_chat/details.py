@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from thinkwire.errors import MalformedInput
@@ -13,6 +14,8 @@ FIELD = "reasoning_details"
 
 _MERGED = ("reasoning.text", "reasoning.summary", None)
 _TELLING = 3
+_MOST_ALIKE = 100
+"""Entries of one type and index among which the one to go on with is looked for, the latest first."""
 
 
 class Details:
@@ -23,10 +26,12 @@ class Details:
     nor those of a type we do not know.
     """
 
-    __slots__ = ("_entries", "opaque")
+    __slots__ = ("_by_kind", "_entries", "opaque")
 
     def __init__(self) -> None:
         self._entries: list[_Entry] = []
+        self._by_kind: dict[tuple[Any, str], list[int]] = {}
+        """Places of the entries that may go on, by type and index."""
         self.opaque = False
         """Whether there is anything that only its maker can read."""
 
@@ -36,17 +41,21 @@ class Details:
     def add(self, raws: list[Any]) -> str:
         """Takes the entries of one delta; gives the readable text that is new."""
         before = len(self._entries)
-        fresh = ""
+        fresh: list[str] = []
         for raw in raws:
-            entry = self._earlier(raw, before)
+            entry = self._earlier(raw)
             if entry is None:
                 entry = _Entry(raw)
                 self._entries.append(entry)
-                fresh += entry.text
+                fresh.append(entry.text)
             else:
-                fresh += entry.merge(raw)
+                fresh.append(entry.merge(raw))
             self.opaque = self.opaque or entry.opaque
-        return fresh
+        for at in range(before, len(self._entries)):
+            fields = self._entries[at].fields
+            if type(fields) is dict and fields.get("type") in _MERGED:
+                self._by_kind.setdefault(_kind_of(fields), []).append(at)
+        return "".join(fresh)
 
     @property
     def form(self) -> Form:
@@ -58,11 +67,12 @@ class Details:
         values = [entry.value() for entry in self._entries if verbatim or entry.size or entry.opaque]
         return Seal(SCHEME, dump_text(values)) if values else None
 
-    def _earlier(self, raw: Any, before: int) -> _Entry | None:
-        """The entry that `raw` goes on with, among the first `before`."""
+    def _earlier(self, raw: Any) -> _Entry | None:
+        """The entry that `raw` goes on with, among those of earlier deltas."""
         if type(raw) is not dict or raw.get("type") not in _MERGED:
             return None
-        for at in range(before - 1, -1, -1):
+        places = self._by_kind.get(_kind_of(raw), ())
+        for at in places[-_MOST_ALIKE:][::-1]:
             if self._entries[at].goes_on_with(raw):
                 return self._entries[at]
         return None
@@ -139,8 +149,9 @@ class _Entry:
 
     def _seen(self, text: str) -> str | None:
         """What of a cumulative `text` was there before; None when it is not cumulative."""
-        total = self.text
-        if text.startswith(total) and (self._cumulative or len(total.strip()) >= _TELLING):
+        total = self.text if len(text) >= self.size else None
+        tells = total is not None and (self._cumulative or len(total.strip()) >= _TELLING)
+        if total is not None and tells and text.startswith(total):
             return total
         if len(self._parts) == 2:
             first, second = self._parts
@@ -165,12 +176,16 @@ def joined(arrays: list[list[Any]]) -> list[Any]:
     if len(arrays) == 1:
         return arrays[0]
     entries: list[Any] = []
+    unsigned_texts: dict[str, deque[int]] = {}
     for entry in (entry for array in arrays for entry in array):
-        signed = next((at for at in range(len(entries)) if _signs(entry, entries[at])), None)
-        if signed is None:
-            entries.append(entry)
-        else:
+        places = unsigned_texts.get(_index_of(entry)) if _is_signature(entry) else None
+        if places:
+            signed = places.popleft()
             entries[signed] = entries[signed] | {"signature": entry["signature"]}
+            continue
+        if type(entry) is dict and entry.get("type") == "reasoning.text" and not entry.get("signature"):
+            unsigned_texts.setdefault(_index_of(entry), deque()).append(len(entries))
+        entries.append(entry)
     return entries
 
 
@@ -184,16 +199,23 @@ def unsigned(entry: Any, formats: tuple[str, ...]) -> bool:
     )
 
 
-def _signs(entry: Any, earlier: Any) -> bool:
+def _is_signature(entry: Any) -> bool:
+    """Whether an entry is nothing but the signature of an earlier text."""
     return (
         type(entry) is dict
-        and type(earlier) is dict
         and bool(entry.get("signature"))
-        and not earlier.get("signature")
-        and entry.get("type") == earlier.get("type") == "reasoning.text"
-        and entry.get("index") == earlier.get("index")
+        and entry.get("type") == "reasoning.text"
         and not _readable(entry)[1]
     )
+
+
+def _kind_of(raw: JsonObject) -> tuple[Any, str]:
+    return raw.get("type"), _index_of(raw)
+
+
+def _index_of(entry: JsonObject) -> str:
+    """The index of an entry, which may be any JSON value, as something to look it up by."""
+    return dump_text(entry.get("index"))
 
 
 def _readable(raw: JsonObject) -> tuple[str | None, str]:

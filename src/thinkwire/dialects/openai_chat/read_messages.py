@@ -11,6 +11,7 @@ from thinkwire.dialects.openai_chat.form import NAME, keep
 from thinkwire.dialects.openai_chat.inline import read_inline
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import read_message
+from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
@@ -57,7 +58,9 @@ class MessagesReader:
         self.system: tuple[Text, ...] = ()
         self._turns: list[Turn] = []
         self._results: list[ToolResult] = []
-        self._open_calls: list[ToolCall] = []
+        self._calls_and_answers: list[ToolCall | str] = []
+        """Calls, and the ids of results, in order; not yet told to `_waiting`."""
+        self._waiting = WaitingCalls()
 
     def read(self, items: list[Any], path: Path) -> tuple[Turn, ...]:
         for index, message in enumerate(items):
@@ -129,7 +132,8 @@ class MessagesReader:
                 break
         name = message[named] if named else None
         call_id = opt_str(message, "tool_call_id", path)
-        answered = self._answered(call_id, name)
+        if call_id:
+            self._calls_and_answers.append(call_id)
         content = read_content(message.get("content"), (*path, "content"))
         if call_id and len(message) == _USUAL_RESULT and len(content) == 1 and type(content[0]) is Text:
             return ToolResult(call_id, (content[0],))
@@ -141,17 +145,20 @@ class MessagesReader:
             media=_has_media(content) or None,
         )
         if not call_id:
+            answered = self._answered(name)
             call_id = answered.id if answered else made_up_id("result", len(self._turns), len(self._results))
         kept = tuple(_result_content(block) for block in content)
         return ToolResult(call_id, kept, name=name, extras=extras)
 
-    def _answered(self, call_id: str | None, name: str | None) -> ToolCall | None:
-        """The call that a result belongs to: by id, else by name, else the first without one."""
-        for call in self._open_calls:
-            if call_id == call.id if call_id else name in (None, call.name):
-                self._open_calls.remove(call)
-                return call
-        return None
+    def _answered(self, name: str | None) -> ToolCall | None:
+        """The call that a result without an id belongs to: by name, else the first one that waits."""
+        for said in self._calls_and_answers:
+            if isinstance(said, str):
+                self._waiting.take_id(said)
+            else:
+                self._waiting.add(said)
+        self._calls_and_answers.clear()
+        return self._waiting.take_next() if name is None else self._waiting.take_name(name)
 
     def _assistant(self, message: JsonObject, path: Path) -> None:
         thinking, silent = read_message(message, path)
@@ -169,7 +176,7 @@ class MessagesReader:
         if "tool_calls" in message or "function_call" in message:
             calls = self._calls(message, path)
             blocks += calls
-            self._open_calls += [call for call in calls if isinstance(call, ToolCall)]
+            self._calls_and_answers += [call for call in calls if isinstance(call, ToolCall)]
         native = leftover(message, _ASSISTANT)
         for key in _NULLABLE.intersection(native) if native else ():
             if native[key] is None:

@@ -28,13 +28,15 @@ class Thoughts:
     words, at once or later, only is remembered; one that goes on where the leader fell silent takes over.
     """
 
-    __slots__ = ("_others", "_steady", "details", "field", "leader", "opaque", "parts")
+    __slots__ = ("_followed", "_others", "_steady", "details", "field", "leader", "opaque", "parts")
 
     def __init__(self) -> None:
         self.leader: str | None = None
         """The field whose words count."""
         self.parts: list[str] = []
         self._others: dict[str, list[str]] = {}
+        self._followed: dict[str, _Follower] = {}
+        """How far each other field has repeated the leader's words."""
         self._steady: set[str] = set()
         self.details = Details()
         self.opaque: str | None = None
@@ -105,17 +107,49 @@ class Thoughts:
             return text
         pieces = self._others.setdefault(field, [])
         pieces.append(text)
-        mine, theirs = "".join(self.parts), "".join(pieces)
-        if mine.startswith(theirs):
-            return ""
-        if theirs.startswith(mine):
-            fresh = theirs[len(mine) :]
-        else:
-            fresh = text if field in self._steady else theirs
+        follower = self._followed.setdefault(field, _Follower())
+        fresh = follower.beyond(pieces, self.parts)
+        if fresh is None:
+            fresh = text if field in self._steady else "".join(pieces)
             self.leader = field
-            del self._others[field]
-        self.parts.append(fresh)
+            del self._others[field], self._followed[field]
+            self.parts.append(fresh)
+        elif fresh:
+            self.parts.append(fresh)
+            follower.catch_up(self.parts)
         return fresh
+
+
+class _Follower:
+    """A field that may repeat the leader's words. Each piece of either is compared once."""
+
+    __slots__ = ("_at", "_part", "_read")
+
+    def __init__(self) -> None:
+        self._read = 0  # pieces that were compared
+        self._part = self._at = 0  # up to where in the leader's
+
+    def beyond(self, pieces: list[str], leader: list[str]) -> str | None:
+        """What the pieces say after all that the leader said; None once they say something else."""
+        fresh: list[str] = []
+        for piece in pieces[self._read :]:
+            at = 0
+            while at < len(piece) and self._part < len(leader):
+                mine = leader[self._part]
+                size = min(len(mine) - self._at, len(piece) - at)
+                if not mine.startswith(piece[at : at + size], self._at):
+                    return None
+                at += size
+                self._at += size
+                if self._at == len(mine):
+                    self._part, self._at = self._part + 1, 0
+            fresh.append(piece[at:])
+        self._read = len(pieces)
+        return "".join(fresh)
+
+    def catch_up(self, leader: list[str]) -> None:
+        """The leader has said the same up to its end."""
+        self._part, self._at = len(leader), 0
 
 
 def read_message(message: JsonObject, path: Path) -> tuple[Thinking | None, JsonObject]:

@@ -7,8 +7,8 @@ from typing import Any
 from thinkwire.dialects.common import arguments_text
 from thinkwire.dialects.openai_chat import google
 from thinkwire.dialects.openai_chat.form import keep
-from thinkwire.errors import MalformedInput
-from thinkwire.jsonvalue import JsonObject, leftover, parse
+from thinkwire.dialects.openai_chat.json_end import JsonEnd
+from thinkwire.jsonvalue import JsonObject, leftover
 from thinkwire.messages import Extras, Seal
 
 _ENTRY = frozenset({"index", "id", "type", "function", google.FIELD})
@@ -19,6 +19,7 @@ class Call:
     """One call in the making. `block` is its index in the stream once it was announced."""
 
     __slots__ = (
+        "_arguments_end",
         "_at",
         "_extra",
         "_native",
@@ -27,24 +28,28 @@ class Call:
         "id",
         "legacy",
         "name",
+        "number",
         "parts",
         "seal",
         "waiting",
     )
 
-    def __init__(self, *, legacy: bool = False) -> None:
+    def __init__(self, number: int, *, legacy: bool = False) -> None:
+        self.number = number
         self.id = ""
         self.name = ""
         self.parts: list[str] = []
         self.waiting: list[str] = []
         """Arguments that came but were not passed on yet."""
         self.block: int | None = None
-        self.custom: JsonObject | None = None
+        self.custom: dict[str, list[str]] | None = None
+        """The pieces of name and input, of a call that is no function's."""
         self.legacy = legacy
         self.seal: Seal | None = None
         self._at: str | None = None
         self._extra: JsonObject = {}
         self._native: JsonObject = {}
+        self._arguments_end: JsonEnd | None = None
 
     @property
     def arguments(self) -> str:
@@ -74,11 +79,9 @@ class Call:
 
     def is_over(self) -> bool:
         """Whether its arguments are whole. That they parse does not end a call, but lets another begin."""
-        try:
-            parse(self.arguments)
-        except MalformedInput:
-            return False
-        return True
+        if self._arguments_end is None:
+            self._arguments_end = JsonEnd()
+        return self._arguments_end.is_reached(self.parts)
 
     def merge(self, entry: JsonObject, function: JsonObject) -> None:
         if not self.id:
@@ -86,7 +89,7 @@ class Call:
         self._merge_name(_word(function.get("name")))
         self._merge_arguments(function.get("arguments"))
         if entry.get("type") == "custom" and not self.name:
-            self.custom = self.custom or {"name": "", "input": ""}
+            self.custom = self.custom or {"name": [], "input": []}
         if self.custom is not None:
             self._merge_custom(entry.get("custom"))
         if len(entry) > 2 or "function" not in entry:
@@ -111,7 +114,11 @@ class Call:
         if type(value) is dict and self.custom is not None:
             for key in _CUSTOM:
                 if type(value.get(key)) is str:
-                    self.custom[key] += value[key]
+                    self.custom[key].append(value[key])
+
+    def custom_fields(self) -> JsonObject:
+        """Name and input, of a call that is no function's."""
+        return {key: "".join(pieces) for key, pieces in (self.custom or {}).items()}
 
     def _merge_rest(self, entry: JsonObject, function: JsonObject) -> None:
         seal, extra = google.read_signature(entry.get(google.FIELD))
@@ -129,9 +136,24 @@ class ToolCalls:
     def __init__(self) -> None:
         self.all: list[Call] = []
         self._slots: dict[int, Call] = {}
+        self._by_id: dict[str, Call] = {}
+        self._signed = 0
         self._legacy: Call | None = None
 
-    def take(self, entry: JsonObject, beside: list[Call]) -> tuple[Call, bool]:
+    def know_id(self, call: Call) -> None:
+        """Remember a call by its id; of several with one id, the one that began first."""
+        known = self._by_id.get(call.id)
+        if call.id and (known is None or call.number < known.number):
+            self._by_id[call.id] = call
+
+    def first_signable(self) -> Call | None:
+        """The first call that a signature of the message can be kept with."""
+        # A call that has a signature keeps it, so that none needs to be looked at again.
+        while self._signed < len(self.all) and not self.all[self._signed].signable:
+            self._signed += 1
+        return self.all[self._signed] if self._signed < len(self.all) else None
+
+    def take(self, entry: JsonObject, beside: set[Call]) -> tuple[Call, bool]:
         """The call that an entry belongs to, and whether it began with it.
 
         `beside` are the calls of earlier entries in the same delta.
@@ -146,11 +168,14 @@ class ToolCalls:
             call = None
         new = call is None
         if call is None:
-            call = Call()
+            call = Call(len(self.all))
             self.all.append(call)
         if slot is not None:
             self._slots[slot] = call
+        nameless = not call.id
         call.merge(entry, function)
+        if nameless:
+            self.know_id(call)
         return call, new
 
     def take_legacy(self, function: JsonObject) -> tuple[Call, bool] | None:
@@ -159,7 +184,7 @@ class ToolCalls:
         if self._legacy is None:
             if not (function.get("name") or function.get("arguments")):
                 return None
-            self._legacy = Call(legacy=True)
+            self._legacy = Call(len(self.all), legacy=True)
             self.all.append(self._legacy)
         self._legacy.merge({}, function)
         return self._legacy, new
@@ -168,8 +193,8 @@ class ToolCalls:
         id_, name = _word(entry.get("id")), _name(entry, function)
         if slot is not None:
             call = self._slots.get(slot)
-        elif id_ and any(call.id for call in self.all):
-            return next((call for call in self.all if call.id == id_), None)
+        elif id_ and self._by_id:
+            return self._by_id.get(id_)
         else:
             call = self.all[-1] if self.all else None
         if call is None or _is_another(call, id_, name):

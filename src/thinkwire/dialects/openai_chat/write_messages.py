@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from thinkwire.dialects.common import made_up_id, plain_words
@@ -27,6 +28,8 @@ class MessagesWriter:
         self.notes: list[Note] = []
         self._quirks = quirks
         self._messages: list[JsonObject] = []
+        self._later_systems: list[str | list[JsonObject]] = []
+        """Contents of later system messages, for a server that takes only one."""
         self._legacy: set[str] = set()
         self._renamed = False
 
@@ -41,6 +44,8 @@ class MessagesWriter:
                     self._assistant(turn)
                 case "user":
                     self._user(turn)
+        if self._later_systems:
+            self._join_systems()
         if self._quirks.message_fields:
             without_refused_inside(self._messages, self._quirks, self.notes)
         return self._messages
@@ -74,11 +79,19 @@ class MessagesWriter:
         if not (self._messages and self._messages[0]["role"] in ("system", "developer")):
             self._messages.insert(0, {"role": role, "content": content} | native)
             return
+        self._later_systems.append(content)
+
+    def _join_systems(self) -> None:
+        """Put the contents of later system messages behind the first one's: texts as one, else parts."""
         first = self._messages[0]
-        if type(first["content"]) is str and type(content) is str:
-            first["content"] = f"{first['content']}\n\n{content}"
+        contents = [first["content"], *self._later_systems]
+        texts = list(takewhile(lambda content: type(content) is str, contents))
+        text = "\n\n".join(texts) if texts else ""
+        if len(texts) == len(contents):
+            first["content"] = text
         else:
-            first["content"] = _as_parts(first["content"]) + _as_parts(content)
+            rest = [part for content in contents[len(texts) :] for part in _as_parts(content)]
+            first["content"] = _as_parts(text) + rest
 
     def _assistant(self, turn: Turn) -> None:
         message = write_history(turn, self._quirks, self.notes)

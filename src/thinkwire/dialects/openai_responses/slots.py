@@ -35,7 +35,7 @@ class Growing:
 class Slot:
     """An item by its place in the output. Its first block has an index from the moment the item is known."""
 
-    __slots__ = ("announced", "done", "growing", "index", "item", "item_id", "position")
+    __slots__ = ("announced", "begun", "done", "growing", "index", "item", "item_id", "position")
 
     def __init__(self, item: JsonObject, position: int, index: int) -> None:
         self.item = item
@@ -44,6 +44,7 @@ class Slot:
         self.index = index
         self.growing: dict[int, Growing] = {}
         self.announced = False
+        self.begun = False  # whether one of its blocks has taken `index`
         self.done = False
 
 
@@ -92,11 +93,12 @@ class SlotDecoder(FrameDecoder):
     def _start_block(self, slot: Slot, place: int, block: Block) -> Growing:
         growing = slot.growing.setdefault(place, Growing(place))
         growing.block = block
-        if any(other.index == slot.index for other in slot.growing.values()):
+        if slot.begun:
             growing.index = self._blocks
             self._blocks += 1
         else:
             growing.index = slot.index
+            slot.begun = True
         if isinstance(block, ToolCall):
             self._usual = "tool_calls"
         elif isinstance(block, Text) and block.refusal and self._usual == "stop":
@@ -134,7 +136,7 @@ class SlotDecoder(FrameDecoder):
         blocks = self._final_blocks(slot, item, kind)
         self._events += map(Noted, self._reading.notes)
         self._reading.notes.clear()
-        open_ones = [growing for growing in slot.growing.values() if growing.index >= 0]
+        open_ones = {growing for growing in slot.growing.values() if growing.index >= 0}
         if open_ones and isinstance(blocks[0], Opaque):
             blocks = []
             if item.get("content"):

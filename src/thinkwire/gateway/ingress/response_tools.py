@@ -59,6 +59,9 @@ class Offer(msgspec.Struct):
     tools: dict[str, Tool] = {}
     known: dict[str, Known] = {}
     left_out: list[str] = []
+    _flat_names: dict[Known, str] = {}
+    """The first name under which each tool is offered; made when it is asked for, empty until then."""
+    _flat_by_name: dict[str, str] = {}
 
     def add(self, tools: Iterable[Tool | Opaque], namespace: str | None = None, about: str = "") -> None:
         for tool in tools:
@@ -88,6 +91,7 @@ class Offer(msgspec.Struct):
             name = flat_name(f"{known.name}.{known.kind}", known.namespace)
         group = f"(One of {known.namespace}: {about})" if known.namespace and about else ""
         description = "\n\n".join(part for part in (tool.description, group) if part) or None
+        self._flat_names, self._flat_by_name = {}, {}
         self.tools[name] = msgspec.structs.replace(tool, name=name, description=description)
         self.known[name] = known
 
@@ -97,8 +101,20 @@ class Offer(msgspec.Struct):
         usual = flat_name(name, wanted.namespace)
         if self.known.get(usual) == wanted:
             return usual
-        found = (flat for flat, known in self.known.items() if known == wanted)
-        return next(found, usual)
+        if not self._flat_names:
+            self._make_indexes()
+        return self._flat_names.get(wanted, usual)
+
+    def flat_of(self, name: str) -> str:
+        """The name under which a tool is offered that the client knows by this one, in any namespace."""
+        if not self._flat_by_name:
+            self._make_indexes()
+        return self._flat_by_name.get(name, name)
+
+    def _make_indexes(self) -> None:
+        for flat, known in self.known.items():
+            self._flat_names.setdefault(known, flat)
+            self._flat_by_name.setdefault(known.name, flat)
 
 
 def _inner(namespace: JsonObject) -> tuple[Tool | Opaque, ...]:

@@ -121,9 +121,7 @@ def _chosen_name(native: Any, offer: Offer) -> str | None:
 
 
 def _renamed(name: str, offer: Offer) -> str:
-    if name in offer.tools:
-        return name
-    return next((flat for flat, known in offer.known.items() if known.name == name), name)
+    return name if name in offer.tools else offer.flat_of(name)
 
 
 def _with_latest_effort(request: Request, effort: Any) -> Request:

@@ -8,7 +8,7 @@ import msgspec
 
 from thinkwire.gateway.carried import NOBODY
 from thinkwire.gateway.ledger.matching import restored
-from thinkwire.messages import Block, Opaque, Origin, Thinking, Turn
+from thinkwire.messages import Block, Opaque, Origin, Seal, Thinking, Turn
 
 _RESPONSES = "openai_responses"
 
@@ -77,6 +77,8 @@ class Restoring:
         self._upstream = upstream
         self._known = known
         self._used: dict[int, set[int]] = {}
+        self._placed: set[str] = set()
+        """Items that were put in the place of a reference; further references to them stay as they are."""
         self.referred = 0
         """How many references became the thinking itself."""
 
@@ -117,16 +119,18 @@ class Restoring:
             return [turn]
         pieces: list[Turn] = []
         rest: list[Block] = []
+        there = _thoughts_in(following) if following is not None else {}
         for block in turn.blocks:
             item = _reference(block)
-            if item not in found or item is None:
+            if item not in found or item is None or item in self._placed:
                 rest.append(block)
                 continue
+            self._placed.add(item)
             if rest:
                 pieces.append(msgspec.structs.replace(turn, blocks=tuple(rest)))
                 rest = []
             thought = _thought(found[item], item)
-            if thought is not None and (following is None or thought not in following.blocks):
+            if thought is not None and thought not in there.get((thought.text, thought.seal), ()):
                 pieces.append(Turn("assistant", (thought,), origin=found[item].turn.origin))
                 self.referred += 1
         if rest:
@@ -152,26 +156,41 @@ def _thought(remembered: Remembered, item: str) -> Thinking | None:
     return block if isinstance(block, Thinking) else None
 
 
+def _thoughts_in(turn: Turn) -> dict[tuple[str, Seal | None], list[Thinking]]:
+    """The thinking of a turn, by text and seal."""
+    found: dict[tuple[str, Seal | None], list[Thinking]] = {}
+    for block in turn.blocks:
+        if isinstance(block, Thinking):
+            found.setdefault((block.text, block.seal), []).append(block)
+    return found
+
+
 def _joined(turns: Sequence[Turn]) -> Iterator[Turn]:
     """Thinking that was referred to, and the rest of its turn behind it, are one turn."""
-    waiting: Turn | None = None
+    run: list[Turn] = []
+    origin: Origin | None = None
     for turn in turns:
-        if waiting is not None:
-            if turn.role == "assistant" and (
-                turn.origin is None or _same_author(turn.origin, waiting.origin)
-            ):
-                turn = msgspec.structs.replace(
-                    turn, blocks=waiting.blocks + turn.blocks, origin=turn.origin or waiting.origin
-                )
-            else:
-                yield waiting
-            waiting = None
-        if turn.role == "assistant" and all(isinstance(block, Thinking) for block in turn.blocks):
-            waiting = turn
+        mine = turn.role == "assistant"
+        if run and mine and (turn.origin is None or _same_author(turn.origin, origin)):
+            run.append(turn)
+            origin = turn.origin or origin
         else:
-            yield turn
-    if waiting is not None:
-        yield waiting
+            if run:
+                yield _as_one(run, origin)
+            run, origin = [turn], turn.origin
+        if not (mine and all(isinstance(block, Thinking) for block in turn.blocks)):
+            yield _as_one(run, origin)
+            run = []
+    if run:
+        yield _as_one(run, origin)
+
+
+def _as_one(run: list[Turn], origin: Origin | None) -> Turn:
+    """Join a run of turns into one; the last one's extras are kept."""
+    if len(run) == 1:
+        return run[0]
+    blocks = tuple([block for turn in run for block in turn.blocks])
+    return msgspec.structs.replace(run[-1], blocks=blocks, origin=origin)
 
 
 def _may_be(origin: Origin, author: Origin | None) -> bool:
