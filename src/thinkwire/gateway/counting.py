@@ -13,6 +13,7 @@ from thinkwire.gateway.asked import Meant, find_meant
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.headers import HeaderPairs
 from thinkwire.gateway.parts import Parts
+from thinkwire.gateway.request_size import check_request_size
 from thinkwire.gateway.translate import Understood, intent_for, understand
 from thinkwire.gateway.vendor_state import check_ids, is_shared
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
@@ -25,13 +26,16 @@ ESTIMATED: HeaderPairs = [(b"x-thinkwire-estimated", b"true")]
 async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
     """How many tokens a request has as input."""
     body = parse_object(raw)
+    inner = body.get("generateContentRequest")
+    inner = inner if isinstance(inner, dict) else body
+    check_request_size(raw, inner)
+    await parts.limits.check_question(call.tenant)
     meant = find_meant(parts.client, parts.directory.route(call, body).names[0])
     located = meant.located
     call.provider, call.model = located.provider.name, located.model
     if is_shared(call.tenant) and located.destination.dialect == call.dialect:
         await check_ids(call, body, parts.responses, parts.ledger)
-    inner = body.get("generateContentRequest")
-    decoded = dialects.get(call.dialect).decode_request(inner if isinstance(inner, dict) else body)
+    decoded = dialects.get(call.dialect).decode_request(inner)
     understood = understand(decoded, call.place, located.destination)
     request, _ = parts.carrier.open_request(
         understood.request, call.tenant.id, call.dialect, bound=meant.binds_prefix

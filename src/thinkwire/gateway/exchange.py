@@ -23,6 +23,7 @@ from thinkwire.gateway.logs import log_content
 from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.passthrough import find_passing
 from thinkwire.gateway.question import like_before
+from thinkwire.gateway.request_size import check_request_size, check_turns
 from thinkwire.gateway.spending import charge, hold
 from thinkwire.gateway.translate import ECHOED, Telling, Understood, asking_for, understand
 from thinkwire.gateway.vendor_state import check_ids, is_shared
@@ -35,12 +36,14 @@ from thinkwire.request import Request
 async def generate(parts: Parts, call: Call, raw: bytes) -> None:
     """Answers the request in `raw`, or tells why not."""
     body = parse_object(raw)
+    check_request_size(raw, body)
     if call.config.logging.content:
         log_content(call.id, "request", raw)
     routed = parts.directory.route(call, body)
     meant = parts.directory.find(routed.names[0])
     exchange = Exchange(parts, call, body)
     if call.entrance.explains:
+        await parts.limits.check_question(call.tenant)
         await exchange.explain(routed, meant)
         return
     limits, tenant = parts.limits, call.tenant
@@ -146,6 +149,7 @@ class Exchange:
             self._written = decoded = dialects.get(call.dialect).decode_request(self._body)
             if call.dialect == "openai-responses" and parts.responses is not None:
                 decoded, _ = await parts.responses.open(call.tenant.id, decoded)
+                check_turns(decoded.turns)
             self._decoded = decoded
         if call.dialect == "openai-responses" and meant.home != call.dialect:
             _check_named(decoded)

@@ -74,9 +74,20 @@ class Limits:
 
     async def check_rate(self, tenant: Tenant) -> None:
         """Refuse a tenant that has asked as often as it may."""
+        await self._check_rate(tenant, tenant.id)
+
+    async def check_question(self, tenant: Tenant) -> None:
+        """Refuse a tenant that has asked for as many plans and counts as it may.
+
+        They have a rate of their own, as high as that of requests, since agents ask for many counts beside each
+        request. They cost no money, so the daily spend does not matter.
+        """
+        await self._check_rate(tenant, f"{tenant.id} questions")
+
+    async def _check_rate(self, tenant: Tenant, bucket: str) -> None:
         if tenant.rate_per_minute is None:
             return
-        wait = await self._counter.take(tenant.id, tenant.rate_per_minute, self._clock())
+        wait = await self._counter.take(bucket, tenant.rate_per_minute, self._clock())
         if wait > 0:
             message = f"{tenant.name} may ask {tenant.rate_per_minute} times a minute"
             raise Refusal(429, "rate_limit", message, retry_after=round(wait, 3))

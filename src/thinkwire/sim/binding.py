@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from thinkwire.sim.seals import digest
+import msgspec
+
+from thinkwire.sim.seals import digest, short
+
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _REASONING_FIELDS = frozenset({"cache_control", "reasoning", "reasoning_content", "reasoning_details"})
@@ -30,6 +35,25 @@ def prefix_of(body: dict[str, Any], before: int) -> str:
     messages: Sequence[Any] = body.get("messages") or ()
     earlier = [message for message in map(_message, messages[:before]) if message]
     return digest(_content(body.get("system")), _bare(body.get("tools") or []), earlier)
+
+
+def prefixes_of(body: dict[str, Any], befores: Iterable[int]) -> Iterator[str]:
+    """`prefix_of` for several messages, in ascending order. Each message is read once."""
+    messages: Sequence[Any] = body.get("messages") or ()
+    hashed = hashlib.sha256(b"[")
+    hashed.update(
+        _encode(_content(body.get("system"))) + b"," + _encode(_bare(body.get("tools") or [])) + b",["
+    )
+    at, comma = 0, b""
+    for before in befores:
+        for message in messages[at:before]:
+            if told := _message(message):
+                hashed.update(comma + _encode(told))
+                comma = b","
+        at = max(at, before)
+        whole = hashed.copy()
+        whole.update(b"]]")
+        yield short(whole.hexdigest())
 
 
 def call_print(name: str, arguments: Any) -> str:

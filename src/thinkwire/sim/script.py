@@ -45,7 +45,7 @@ class Scene(NamedTuple):
         if choice is not None and choice.mode == "none":
             return []
         offered = [tool for tool in self.request.tools if isinstance(tool, Tool)]
-        only = choice.only if choice is not None else ()
+        only = frozenset(choice.only if choice is not None else ())
         return [tool for tool in offered if not only or tool.name in only]
 
     @property

@@ -54,4 +54,9 @@ _STANDARD = str.maketrans("-_", "+/")
 
 def digest(*parts: object) -> str:
     """A short fingerprint of JSON-like values, for prefixes and accounts."""
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:24]
+    return short(hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest())
+
+
+def short(fingerprint: str) -> str:
+    """As much of a fingerprint as is kept."""
+    return fingerprint[:24]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.binding import prefix_of
+from thinkwire.sim.binding import prefixes_of
 from thinkwire.sim.rules.anthropic import thinking_of, thinks
 from thinkwire.sim.rules.rule import Asked
 from thinkwire.sim.rules.shared import (
@@ -318,10 +318,15 @@ def prefix_changed(asked: Asked, facts: Facts) -> Said:
     binding = as_object(thinking_of(asked).get("block_binding"))
     if facts.replay != "bound_prefix" or binding.get("prefix_mismatch_behavior") == "drop_block":
         return None
-    for placed, sealed in _sealed(asked):
-        if sealed is None or not sealed.prefix or sealed.account != asked.account:
-            continue
-        if sealed.model in (asked.model, facts.id) and sealed.prefix != prefix_of(asked.body, placed.message):
+    bound = [
+        (placed, sealed.prefix)
+        for placed, sealed in _sealed(asked)
+        if sealed is not None and sealed.prefix and sealed.account == asked.account
+        if sealed.model in (asked.model, facts.id)
+    ]
+    prefixes = prefixes_of(asked.body, [placed.message for placed, _ in bound])
+    for (placed, prefix), stands in zip(bound, prefixes, strict=True):
+        if prefix != stands:
             field, _ = _SEALED[str(placed.kind)]
             return f"{placed.path}: Invalid `{field}` in `{placed.kind}` block. {_OTHER_PREFIX}"
     return None

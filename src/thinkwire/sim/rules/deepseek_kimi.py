@@ -124,17 +124,18 @@ def calls_without_results(asked: Asked) -> Said:
     f"{OTHERS}3.2; recording of interleaved calls",
 )
 def stranded_call(asked: Asked) -> Said:
-    waiting: list[str] = []
+    waiting: dict[str, None] = {}
     stranded: list[str] = []
     for _, item in numbered(asked.body.get("input")):
         kind, call = item.get("type"), str(item.get("call_id"))
         if kind == "function_call":
-            waiting.append(call)
+            waiting[call] = None
         elif kind == "function_call_output":
-            waiting = [other for other in waiting if other != call]
+            waiting.pop(call, None)
         else:
-            stranded, waiting = stranded + waiting, []
-    missing = stranded + waiting
+            stranded += waiting
+            waiting = {}
+    missing = [*stranded, *waiting]
     return _refusal(f"No tool output found for tool call {missing[0]}.") if missing else None
 
 

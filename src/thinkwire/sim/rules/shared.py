@@ -150,16 +150,16 @@ def call_ids(message: JsonObject) -> list[str]:
 
 def unanswered_calls(body: JsonObject) -> list[str]:
     """Ids of Chat Completions tool calls that the tool messages right after them do not answer."""
-    missing: list[str] = []
+    calls: list[str] = []
+    answered: set[str] = set()
     for role, _, message in _chat(body):
         if role == "tool":
-            answered = str(message.get("tool_call_id"))
-            missing = [call for call in missing if call != answered]
-        elif missing:
+            answered.add(str(message.get("tool_call_id")))
+            continue
+        if missing := [call for call in calls if call not in answered]:
             return missing
-        else:
-            missing = call_ids(message)
-    return missing
+        calls, answered = call_ids(message), set()
+    return [call for call in calls if call not in answered]
 
 
 def stray_results(body: JsonObject) -> list[int]:
