@@ -287,3 +287,9 @@ def test_tool_choice(
 def test_a_native_request_comes_out_as_it_went_in(fields: dict[str, Any]) -> None:
     body = {"messages": [{"role": "user", "content": "a", "novelty": 1}], **fields}
     assert ANTHROPIC.encode_request(ANTHROPIC.decode_request(body)) == (body, ())
+
+
+def test_a_native_block_with_the_fields_of_text_stays_what_it_is() -> None:
+    native = {"type": "note", "text": "not for the model"}
+    body = {"model": "m", "messages": [{"role": "user", "content": [native]}]}
+    assert ANTHROPIC.encode_request(ANTHROPIC.decode_request(body)).body == body

@@ -398,3 +398,10 @@ def test_wrong_types_are_refused_with_their_place(body: Any, path: str) -> None:
     with pytest.raises(MalformedInput) as caught:
         GEMINI.decode_request(body)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize("group", [[1], {"a": 1}, "one", None])
+def test_a_declaration_may_have_a_field_of_any_name(group: object) -> None:
+    body = {"contents": [], "tools": [{"functionDeclarations": [{"name": "f", "group": group}]}]}
+    written = GEMINI.encode_request(GEMINI.decode_request(body)).body["tools"]
+    assert [tool["functionDeclarations"][0]["name"] for tool in written] == ["f"]

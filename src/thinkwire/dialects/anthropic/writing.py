@@ -206,9 +206,9 @@ def opaque(block: Opaque, notes: list[Note], path: Path) -> JsonObject | None:
 
 def shortest(blocks: list[JsonObject]) -> str | list[JsonObject]:
     """One plain text block is written as a string, which is the vendor's own shorthand for it."""
-    if len(blocks) == 1 and blocks[0].keys() == _PLAIN:
-        text: str = blocks[0]["text"]
-        return text
+    if len(blocks) == 1 and blocks[0].keys() == _PLAIN and blocks[0]["type"] == "text":
+        text = blocks[0]["text"]
+        return text if isinstance(text, str) else blocks
     return blocks
 
 

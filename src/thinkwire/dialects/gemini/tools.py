@@ -118,6 +118,7 @@ def write_tools(tools: tuple[Tool | Opaque, ...], notes: list[Note]) -> list[Jso
             )
         held = own(tool.extras, NAME)
         number = held.get("group", 0)
+        number = number if isinstance(number, int) else 0  # a client may have a field of that name
         if number not in groups:
             groups[number] = {"functionDeclarations": []}
             written.append(groups[number])
