@@ -168,7 +168,7 @@ def seeded(name: str, kind: str) -> st.SearchStrategy[Any]:
 def test_a_request_is_read_or_refused(name: str, data: st.DataObject) -> None:
     """What was read can be written, and what was written stays the same when it is read and written again."""
     dialect = dialects.get(name)
-    body = data.draw(seeded(name, "request") | json_values)
+    body: Any = data.draw(seeded(name, "request") | json_values)
     try:
         request = dialect.decode_request(body)
     except MalformedInput:
@@ -182,7 +182,7 @@ def test_a_request_is_read_or_refused(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_an_answer_is_read_or_refused(name: str, data: st.DataObject) -> None:
     dialect = dialects.get(name)
-    body = data.draw(seeded(name, "answer") | json_values)
+    body: Any = data.draw(seeded(name, "answer") | json_values)
     try:
         answer = dialect.decode_response(body)
     except MalformedInput:

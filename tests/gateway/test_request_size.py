@@ -57,7 +57,8 @@ def refused(body: dict[str, Any]) -> str:
 
 
 def few(**bounds: int) -> Any:
-    return patch.multiple(request_size, **{"MAX_MESSAGES": 3, "MAX_BLOCKS": 6, "MAX_TOOLS": 4, **bounds})
+    values: dict[str, Any] = {"MAX_MESSAGES": 3, "MAX_BLOCKS": 6, "MAX_TOOLS": 4, **bounds}
+    return patch.multiple(request_size, **values)
 
 
 def test_the_bounds_do_not_undercut_the_vendors() -> None:

@@ -17,7 +17,9 @@ from thinkwire.sim.ids import was_thought
 from thinkwire.sim.moves import Call, Move, Say, Think
 
 _USERS_OWN = re.compile(r"</?(?:user_query|user_message|user_request|user-prompt|task|question)\b[^>]*>")
-_WRAPPED = re.compile(r"<([A-Za-z]+[-_][\w-]+)\b[^>]*>.*?</\1>", re.DOTALL)
+_WRAPPED = re.compile(r"<([A-Za-z]++[-_][\w-]++)[^>]*+>.*?</\1>", re.DOTALL)
+_MOST_WORK = 50_000_000
+"""Characters that looking for what wraps a text may take: each `<` may look at all that follows it."""
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _READERS = ("read", "view", "open", "cat", "get")
 _FILES = 3
@@ -97,8 +99,14 @@ def story_of(turns: Sequence[Turn]) -> Story:
 
 def _own_words(turn: Turn) -> str:
     texts = [block.text for block in turn.blocks if isinstance(block, Text)]
-    cleaned = [_WRAPPED.sub("", _USERS_OWN.sub("", text)).strip() for text in texts]
+    cleaned = [_unwrapped(text).strip() for text in texts]
     return "\n".join(text for text in cleaned if text)
+
+
+def _unwrapped(text: str) -> str:
+    if text.count("<") * len(text) > _MOST_WORK:
+        return text
+    return _WRAPPED.sub("", _USERS_OWN.sub("", text))
 
 
 def _lost_the_thread(scene: Scene, story: Story) -> bool:
