@@ -79,8 +79,8 @@ class Limits:
     async def check_question(self, tenant: Tenant) -> None:
         """Refuse a tenant that has asked for as many plans and counts as it may.
 
-        They have a rate of their own, as high as that of requests, since agents ask for many counts beside each
-        request. They cost no money, so the daily spend does not matter.
+        They have a rate of their own, as high as that of requests, since agents ask for many counts beside
+        each request. They cost no money, so the daily spend does not matter.
         """
         await self._check_rate(tenant, f"{tenant.id} questions")
 
