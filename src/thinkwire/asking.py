@@ -18,7 +18,7 @@ from thinkwire.dialects.openai_chat.response import decode_response as decode_ch
 from thinkwire.errors import ConfigError
 from thinkwire.events import Answer
 from thinkwire.jsonvalue import dump, parse_object
-from thinkwire.lessons import LessonBook
+from thinkwire.learned_facts import LOCAL_USER, LearnedFactsFile
 from thinkwire.messages import Origin
 from thinkwire.notes import Note
 from thinkwire.providers import Provider
@@ -26,7 +26,7 @@ from thinkwire.providers.encoding import encode_for
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.explain import merged
 from thinkwire.reasoning.plan import Plan
-from thinkwire.reasoning.recovery import Lesson
+from thinkwire.reasoning.recovery import Recovery
 from thinkwire.reasoning.resolve import Circumstances, resolve
 from thinkwire.reasoning.target import Target, find_target
 from thinkwire.replay import Destination, ReplaySettings, plan_replay
@@ -52,7 +52,9 @@ class Asking(msgspec.Struct, frozen=True):
     replay: ReplaySettings
     streamed: bool = True
     catalog: Catalog | None = None
-    lessons: LessonBook | None = None
+    learned_facts: LearnedFactsFile | None = None
+    scope: str = LOCAL_USER
+    """Whose learned facts count beside those for everyone, and for whom this request may learn more."""
     providers: Mapping[str, Provider] | None = None
     bases: Mapping[str, str] = {}
     simulated: bool = False
@@ -66,11 +68,10 @@ class Asking(msgspec.Struct, frozen=True):
     circumstances: Circumstances | None = None
     routed: tuple[Note, ...] = ()
     """Why this service was chosen, where it was a choice."""
-    lesson: Lesson | None = None
-    """What the refusal of the try before taught."""
-    recovered: bool = False
+    recovery: Recovery | None = None
+    """How the request is asked after the refusal of the try before."""
     located: Located | None = None
-    """Where the model was found just before, by the same tables and settings; lessons count all the same."""
+    """Where the model was found just before, by the same tables and settings. Learned facts count at once."""
     moulds: Ways[Mould] | None = None
     """What was decided for requests to a model that was found before, all of which came as JSON."""
     way: bytes = b""
@@ -171,7 +172,7 @@ def _looked_up(asking: Asking, now: float) -> Located:
     if target.provider is None:
         raise ConfigError(f"nobody is known to have {named.name!r}; say PROVIDER/MODEL (`thinkwire models`)")
     provider = _with_field(at_base(target.provider, asking.bases), asking)
-    found = _with_lessons(target, asking, now)
+    found = _with_learned_facts(target, asking, now)
     destination = Destination(
         provider=provider.name,
         model=target.model,
@@ -185,12 +186,12 @@ def _looked_up(asking: Asking, now: float) -> Located:
 
 
 def _is_still_so(at: Located, asking: Asking, now: float) -> bool:
-    """Whether nothing was learnt since a model was found; what settings say is asked anew."""
-    if asking.lesson is not None or asking.overrides is not None:
+    """Whether nothing was learned since a model was found; what settings say is asked anew."""
+    if asking.recovery is not None or asking.overrides is not None:
         return False
-    if at.found is None or at.target.found is None or asking.lessons is None:
+    if at.found is None or at.target.found is None or asking.learned_facts is None:
         return True
-    facts = asking.lessons.corrected(at.target.found.facts, now)
+    facts = asking.learned_facts.corrected(at.target.found.facts, now, asking.scope)
     return facts is at.found.facts or facts == at.found.facts
 
 
@@ -315,6 +316,10 @@ def at_base(provider: Provider, bases: Mapping[str, str]) -> Provider:
 
 def _with_field(provider: Provider, asking: Asking) -> Provider:
     """The service as the user's settings describe it: the field in which it gives and takes reasoning."""
+    if asking.recovery is not None and asking.recovery.fill_reasoning:
+        provider = msgspec.structs.replace(
+            provider, quirks=msgspec.structs.replace(provider.quirks, fill_reasoning=True)
+        )
     field = asking.replay.field or (asking.overrides.field if asking.overrides else None)
     if field is None:
         return provider
@@ -331,17 +336,17 @@ def _with_message_field(known: dict[str, tuple[str, ...]], field: str) -> dict[s
     return known and known | {"assistant": (*known.get("assistant", ()), field)}
 
 
-def _with_lessons(target: Target, asking: Asking, now: float) -> Found | None:
+def _with_learned_facts(target: Target, asking: Asking, now: float) -> Found | None:
     found = target.found or _described(target, asking, now)
     if found is None:
         return None
     facts = found.facts
-    if asking.lessons is not None:
-        facts = asking.lessons.corrected(facts, now)
+    if asking.learned_facts is not None:
+        facts = asking.learned_facts.corrected(facts, now, asking.scope)
     if asking.overrides is not None:
         facts = asking.overrides.applied(facts)
-    if asking.lesson is not None:
-        facts = asking.lesson.applied(facts)
+    if asking.recovery is not None:
+        facts = asking.recovery.apply(facts)
     return found if facts is found.facts else Found(facts, found.by)
 
 

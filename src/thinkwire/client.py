@@ -20,13 +20,12 @@ from thinkwire.events import Answer, Collector, Event, Failed
 from thinkwire.folders import LOOK_EVERY
 from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import parse_object
-from thinkwire.lessons import LessonBook, default_book
+from thinkwire.learned_facts import LearnedFactsFile, default_learned_facts
 from thinkwire.messages import Conversation, Text, Turn
-from thinkwire.notes import Note
 from thinkwire.providers import Provider
 from thinkwire.reasoning import Intent, parse_name
-from thinkwire.reasoning.recovery import learn
 from thinkwire.reasoning.resolve import Circumstances
+from thinkwire.recover import learned_by, plan_recovery, remember
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
@@ -38,7 +37,6 @@ from thinkwire.sending import (
     Hearer,
     Pouring,
     Tries,
-    about_seals,
     read_batches,
     read_refusal,
     read_whole,
@@ -64,7 +62,7 @@ class Client:
         catalog: Catalog | None = None,
         timeouts: Timeouts | None = None,
         retries: int = 2,
-        lessons: LessonBook | bool = True,
+        learned_facts: LearnedFactsFile | bool = True,
         providers: Mapping[str, Provider] | None = None,
         sim: bool | None = None,
         connections: int = 100,
@@ -73,10 +71,10 @@ class Client:
         """`keys` and `bases` are by provider name; a base replaces the provider's own address.
 
         `providers` are by name; without them, those of the package and of `providers.toml` in the
-        configuration folder. `lessons` is where refusals are remembered: the user's state folder, a book of
-        your own, or nowhere. With `sim`, or THINKWIRE_SIM=1 in the environment, every provider is simulated
-        inside this process. `connections` are open at once at most; further calls wait. An answer that is not
-        streamed may have `max_response_bytes`, decompressed.
+        configuration folder. `learned_facts` is where what refusals teach is remembered: a file in the state
+        folder, one of your own, or nowhere. With `sim`, or THINKWIRE_SIM=1 in the environment, every provider
+        is simulated inside this process. `connections` are open at once at most; further calls wait. An
+        answer that is not streamed may have `max_response_bytes`, decompressed.
         """
         self._keys = dict(keys or {})
         self._bases = dict(bases or {})
@@ -87,7 +85,7 @@ class Client:
         self._found: dict[str, tuple[float, str | None]] = {}
         self._retries = retries
         self._moulds: Ways[Mould] = Ways()
-        self._lessons = default_book() if lessons is True else lessons or None
+        self.learned_facts = default_learned_facts() if learned_facts is True else learned_facts or None
 
     async def __aenter__(self) -> Client:
         return self
@@ -162,7 +160,7 @@ class Client:
             model=model if routed.name == named.name else routed.name,
             thinking=how.pop("thinking") or (named.intent if routed.name != named.name else None),
             catalog=self._catalog,
-            lessons=self._lessons,
+            learned_facts=self.learned_facts,
             providers=self._providers,
             bases=self._bases,
             simulated=self._sim,
@@ -206,9 +204,12 @@ class Client:
         tries = Tries(asking)
         while True:
             attempt = self._attempt(tries, watch)
-            async with aclosing(self._try(attempt, tries)) as batches:
-                async for batch in batches:
-                    yield batch
+            try:
+                async with aclosing(self._try(attempt, tries)) as batches:
+                    async for batch in batches:
+                        yield batch
+            finally:
+                self._remember(tries, attempt)
             if attempt.failure is None:
                 return
             if not await self._again(tries, attempt):
@@ -228,6 +229,8 @@ class Client:
                 await self._pour(attempt, tries, hearer)
             except ProviderError as error:
                 attempt.failed(error.failure)
+            finally:
+                self._remember(tries, attempt)
             if attempt.failure is None:
                 return
             if not await self._again(tries, attempt):
@@ -240,14 +243,22 @@ class Client:
             watch(prepared)
         return Attempt(prepared, tries.notes)
 
+    def _remember(self, tries: Tries, attempt: Attempt) -> None:
+        """Keeps what a refusal taught, once the request that was corrected by it is answered."""
+        if tries.learned is not None and attempt.began:
+            remember(self.learned_facts, tries.learned)
+            tries.learned = None
+
     async def _again(self, tries: Tries, attempt: Attempt) -> bool:
         """Whether another try may do better, and then what it asks; waits where waiting helps."""
         if attempt.began:
             return False
         failure = attempt.provider_failure
-        recovered = self._recovery(tries.asking, attempt.prepared, failure, tries.notes)
-        if recovered is not None:
+        recovered = plan_recovery(tries.asking, attempt.prepared, failure)
+        if recovered is not None and recovered.recovery is not None:
             tries.asking = recovered
+            tries.notes.append(recovered.recovery.note)
+            tries.learned = learned_by(recovered, attempt.prepared, failure)
             return True
         if tries.count >= self._retries or not await worth_waiting(failure, tries.count, tries.asking):
             return False
@@ -327,28 +338,6 @@ class Client:
             yield reply
         finally:
             reply.close()
-
-    def _recovery(
-        self, asking: Asking, prepared: Prepared, failure: Failure, notes: list[Note]
-    ) -> Asking | None:
-        """The one other way to ask that a refusal suggests; None when there is none, or it was taken."""
-        if asking.recovered or failure.status is None or failure.status >= 500:
-            return None
-        lesson = learn(failure, prepared.plan, time.time())
-        if lesson is not None:
-            if self._lessons is not None:
-                self._lessons.add(lesson)
-            notes.append(
-                Note("reasoning.learned", f"refused: {failure.message[:200]}; asked again otherwise")
-            )
-            return msgspec.structs.replace(asking, lesson=lesson, recovered=True)
-        if prepared.carries_seals and about_seals(failure):
-            notes.append(
-                Note("thinking.stripped", f"refused: {failure.message[:200]}; asked again without it")
-            )
-            without = msgspec.structs.replace(asking.replay, strip="all", seals=False)
-            return msgspec.structs.replace(asking, replay=without, recovered=True)
-        return None
 
     def _key(self, provider: Provider) -> str | None:
         return self._keys.get(provider.name) or self._found_key(provider)

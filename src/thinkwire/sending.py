@@ -16,6 +16,7 @@ from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
+from thinkwire.learned_facts import LearnedFact
 from thinkwire.messages import Turn
 from thinkwire.notes import Note
 from thinkwire.sink import Way
@@ -32,15 +33,6 @@ _LAST = frozenset({Finished, Failed, Noted})
 RETRIED = ("rate_limit", "overloaded", "timed_out", "connection_lost")
 LONGEST_WAIT = 60.0
 
-_SEAL_WORDS = (
-    "signature",
-    "encrypted content",
-    "required following item",
-    "required 'reasoning' item",
-    "not persisted",
-    "thought_signature",
-)
-
 
 class Tries:
     """What is asked, and what the tries so far have taught."""
@@ -50,6 +42,8 @@ class Tries:
         self.count = 0
         """How often the request was sent again."""
         self.notes: list[Note] = []
+        self.learned: LearnedFact | None = None
+        """What is remembered if the next try is accepted."""
 
     def add(self) -> None:
         """Counts another sending of the request."""
@@ -247,12 +241,6 @@ def read_whole(prepared: Prepared, body: bytes) -> Answer:
     except MalformedInput as error:
         failure = protocol_failure(f"the answer cannot be read: {error}")
         return Answer(turn=Turn("assistant", ()), finish=None, failure=failure)
-
-
-def about_seals(failure: Failure) -> bool:
-    """Whether a refusal is about sealed thinking that was given back."""
-    words = failure.message.lower()
-    return failure.code == "invalid_encrypted_content" or any(word in words for word in _SEAL_WORDS)
 
 
 async def worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:

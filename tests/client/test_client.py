@@ -24,7 +24,7 @@ from thinkwire.errors import (
 )
 from thinkwire.events import Answer, BlockGrew, Event, Noted, Started, collect
 from thinkwire.http import Timeouts
-from thinkwire.lessons import LessonBook
+from thinkwire.learned_facts import LearnedFactsFile
 from thinkwire.messages import Conversation, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Tool
 
@@ -145,14 +145,16 @@ async def test_what_waiting_cannot_mend_is_not_tried_again(
     assert len(provider.received) == 1
 
 
-async def test_a_reasoning_refusal_is_recovered_once_and_learnt(provider: Upstream, tmp_path: Path) -> None:
-    book = LessonBook(tmp_path / "lessons.jsonl")
+async def test_a_reasoning_refusal_is_recovered_and_remembered(provider: Upstream, tmp_path: Path) -> None:
+    file = LearnedFactsFile(tmp_path / "learned_facts.jsonl")
     provider.replies = [
         refused(400, "output_config.effort 'max' is not supported on this model"),
         streamed("anthropic", ANSWER),
         streamed("anthropic", ANSWER),
     ]
-    async with Client(keys={"anthropic": KEY}, bases={"anthropic": provider.url}, lessons=book) as client:
+    async with Client(
+        keys={"anthropic": KEY}, bases={"anthropic": provider.url}, learned_facts=file
+    ) as client:
         answer = await client.complete("Hi", model="claude-opus-5/max")
         assert "reasoning.learned" in {note.code for note in answer.notes}
         assert provider.received[1][2]["output_config"] == {"effort": "xhigh"}

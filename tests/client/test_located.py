@@ -1,4 +1,4 @@
-"""A model that was found just before is not looked up again, unless something was learnt meanwhile."""
+"""A model that was found just before is not looked up again, unless something was learned meanwhile."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from thinkwire.asking import Asking, locate, prepare
-from thinkwire.lessons import LessonBook
+from thinkwire.learned_facts import LEARNED_DAYS, LOCAL_USER, LearnedFact, LearnedFactsFile
 from thinkwire.messages import Text, Turn
+from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.recovery import LESSON_DAYS, Lesson
+from thinkwire.reasoning.recovery import Recovery
 from thinkwire.replay import ReplaySettings
 from thinkwire.request import Request
 from thinkwire.settings.overrides import ModelOverrides
@@ -28,12 +29,13 @@ MODELS = (
 )
 INTENTS = (None, Intent(), Intent(level="none"), Intent(budget=4_000), Intent(on=False), Intent(level="high"))
 GROK = "xai/grok-4.6"
-LESSON = Lesson("xai", "grok-4.6", {"efforts": ["low", "medium"]}, "does not support value high", NOW)
+CHANGE = {"efforts": ["low", "medium"]}
+FACT = LearnedFact(LOCAL_USER, "xai", "grok-4.6", CHANGE, "does not support value high", NOW)
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> LessonBook:
-    return LessonBook(tmp_path / "lessons.jsonl")
+def file(tmp_path: Path) -> LearnedFactsFile:
+    return LearnedFactsFile(tmp_path / "learned_facts.jsonl")
 
 
 def asked(model: str, **how: object) -> Asking:
@@ -46,10 +48,10 @@ def found_before(asking: Asking) -> Asking:
 
 
 @pytest.mark.parametrize(("model", "intent"), list(product(MODELS, INTENTS)))
-def test_it_makes_no_difference(model: str, intent: Intent | None, book: LessonBook) -> None:
-    before = found_before(asked(model, lessons=book))
+def test_it_makes_no_difference(model: str, intent: Intent | None, file: LearnedFactsFile) -> None:
+    before = found_before(asked(model, learned_facts=file))
     known = msgspec.structs.replace(before, thinking=intent)
-    anew = asked(model, thinking=intent, lessons=book)
+    anew = asked(model, thinking=intent, learned_facts=file)
     assert locate(known, NOW) == locate(anew, NOW)
     assert prepare(known, NOW) == prepare(anew, NOW)
 
@@ -61,19 +63,20 @@ def test_what_was_found_is_what_is_taken() -> None:
     assert prepare(msgspec.structs.replace(known, located=moved), NOW).model == "grok-elsewhere"
 
 
-def test_a_lesson_counts_at_once_and_as_long_as_it_is_believed(book: LessonBook) -> None:
-    known = found_before(asked(GROK, thinking=Intent(level="high"), lessons=book))
+def test_a_learned_fact_counts_at_once_and_as_long_as_it_is_believed(file: LearnedFactsFile) -> None:
+    known = found_before(asked(GROK, thinking=Intent(level="high"), learned_facts=file))
     assert prepare(known, NOW).plan.effective.effort == "high"
-    book.add(LESSON)
+    file.add(FACT)
     assert prepare(known, NOW + 1).plan.effective.effort == "medium"
-    learnt = found_before(known)
-    assert prepare(learnt, NOW + 1).plan.effective.effort == "medium"
-    assert prepare(learnt, NOW + LESSON_DAYS * 86_400 + 1).plan.effective.effort == "high"
+    learned = found_before(known)
+    assert prepare(learned, NOW + 1).plan.effective.effort == "medium"
+    assert prepare(learned, NOW + LEARNED_DAYS * 86_400 + 1).plan.effective.effort == "high"
 
 
-def test_so_do_the_lesson_of_this_try_and_settings() -> None:
+def test_so_do_the_correction_of_this_try_and_settings() -> None:
     known = found_before(asked(GROK, thinking=Intent(level="high")))
-    told = msgspec.structs.replace(known, lesson=LESSON)
+    recovery = Recovery(Note("reasoning.learned", "refused"), CHANGE)
+    told = msgspec.structs.replace(known, recovery=recovery)
     assert prepare(told, NOW).plan.effective.effort == "medium"
     field = msgspec.structs.replace(known, overrides=ModelOverrides(field="thinking"))
     assert prepare(field, NOW).provider.quirks.reasoning_field == "thinking"

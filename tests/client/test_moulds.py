@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from thinkwire import asking as asked
 from thinkwire.asking import Asking, locate, prepare
 from thinkwire.catalog import default_catalog
-from thinkwire.lessons import LessonBook
+from thinkwire.learned_facts import LOCAL_USER, LearnedFact, LearnedFactsFile
 from thinkwire.messages import Image, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
 from thinkwire.providers import default_providers
 from thinkwire.reasoning import Intent, parse_name
-from thinkwire.reasoning.recovery import Lesson
+from thinkwire.reasoning.recovery import Recovery
 from thinkwire.reasoning.resolve import Circumstances
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.policy import is_plain_talk
@@ -127,18 +127,21 @@ def test_what_is_said_beside_the_words_counts_to_the_letter() -> None:
         assert prepare(asking, NOW).data == in_general(asking).data
 
 
-def test_what_was_learnt_meanwhile_counts_at_once(tmp_path: Path) -> None:
-    book = LessonBook(tmp_path / "lessons.jsonl")
-    asking = ready(GROK, thinking=Intent(level="high"), lessons=book, request=talk(["Why?"]))
+def test_what_was_learned_meanwhile_counts_at_once(tmp_path: Path) -> None:
+    file = LearnedFactsFile(tmp_path / "learned_facts.jsonl")
+    asking = ready(GROK, thinking=Intent(level="high"), learned_facts=file, request=talk(["Why?"]))
     efforts = [prepare(asking, NOW).plan.effective.effort for _ in range(3)]
-    lesson = Lesson("xai", "grok-4.6", {"efforts": ["low", "medium"]}, "does not support value high", NOW)
-    book.add(lesson)
+    change = {"efforts": ["low", "medium"]}
+    file.add(LearnedFact(LOCAL_USER, "xai", "grok-4.6", change, "does not support value high", NOW))
     efforts += [prepare(asking, NOW + 1).plan.effective.effort for _ in range(3)]
     assert efforts == ["high"] * 3 + ["medium"] * 3
     told = ready(GROK, thinking=Intent(level="high"), request=talk(["Why?"]))
     assert cast(told) is None
     assert cast(told) is not None
-    assert cast(msgspec.structs.replace(told, lesson=lesson)) is None
+    assert (
+        cast(msgspec.structs.replace(told, recovery=Recovery(Note("reasoning.learned", "refused"), change)))
+        is None
+    )
     assert cast(msgspec.structs.replace(told, circumstances=Circumstances(200_000))) is None
 
 

@@ -77,7 +77,7 @@ async def gateway(
         client = Client(
             keys=dict.fromkeys(bases, key),
             bases=bases,
-            lessons=False,
+            learned_facts=False,
             retries=1,
             providers=config.providers(),
             sim=False,

@@ -90,7 +90,7 @@ def _captures() -> Iterator[Capture]:
 
 @pytest.fixture(scope="module")
 def client() -> Client:
-    return Client(keys=dict.fromkeys(default_providers(), "any-key"), lessons=False)
+    return Client(keys=dict.fromkeys(default_providers(), "any-key"), learned_facts=False)
 
 
 @cache

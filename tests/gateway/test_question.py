@@ -28,8 +28,11 @@ from thinkwire.replay.ways import Ways
 from thinkwire.replay.words import words_of
 from thinkwire.request import Request
 
+SCOPE = "tenant:one"
 CLIENT = Client(
-    keys=dict.fromkeys(("anthropic", "openai", "deepseek", "google", "xai"), "k"), lessons=False, sim=False
+    keys=dict.fromkeys(("anthropic", "openai", "deepseek", "google", "xai"), "k"),
+    learned_facts=False,
+    sim=False,
 )
 MEANT = {
     name: find_meant(CLIENT, name)
@@ -118,11 +121,11 @@ def bodies(
 def in_general(body: dict[str, Any], dialect: str, model: str) -> Known:
     decoded = dialects.get(dialect).decode_request(body)
     understood = understand(decoded, PLACES[dialect], MEANT[model].located.destination)
-    return understood, asking_for(MEANT[model], understood)
+    return understood, asking_for(MEANT[model], understood, SCOPE)
 
 
 def like(ways: Ways[Question], body: dict[str, Any], dialect: str, model: str) -> Known | None:
-    known = like_before(ways, body, PLACES[dialect], MEANT[model])
+    known = like_before(ways, body, PLACES[dialect], MEANT[model], scope=SCOPE)
     if known is None:
         return None
     understood, asking = known
@@ -178,7 +181,7 @@ def test_it_goes_out_as_if_it_were_the_first(data: st.DataObject, dialect: str, 
     ways: Ways[Question] = Ways()
     saying = bodies(dialect, data.draw(BESIDE[dialect]), [], bare=data.draw(st.booleans()))
     for _ in range(4):
-        known = like_before(ways, saying(data.draw(WORDS)), PLACES[dialect], MEANT[model])
+        known = like_before(ways, saying(data.draw(WORDS)), PLACES[dialect], MEANT[model], scope=SCOPE)
         if known is not None:
             assert known[1].way
             assert prepare(known[1], 0) == prepare(msgspec.structs.replace(known[1], moulds=None), 0)
@@ -223,7 +226,8 @@ def test_what_stands_for_something_kept_elsewhere_is_read_anew(more: str) -> Non
     ways: Ways[Question] = Ways()
     body = {"model": "m", "input": "Why?", more: "x"}
     model = "deepseek/deepseek-v4-pro"
-    assert [like_before(ways, body, PLACES["openai-responses"], MEANT[model]) for _ in range(3)] == [None] * 3
+    place, meant = PLACES["openai-responses"], MEANT[model]
+    assert [like_before(ways, body, place, meant, scope=SCOPE) for _ in range(3)] == [None] * 3
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
@@ -261,7 +265,7 @@ def test_what_goes_through_is_planned_as_if_it_were_the_first(data: st.DataObjec
 
 def test_a_model_stays_the_same_for_as_long_as_nothing_about_it_changes() -> None:
     now = 0.0
-    client = Client(keys={"xai": "k"}, lessons=False, sim=False)
+    client = Client(keys={"xai": "k"}, learned_facts=False, sim=False)
     directory = Directory(client, GatewayConfig(), clock=lambda: now)
     first = directory.find("xai/grok-4.6")
     now += 10

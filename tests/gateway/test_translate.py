@@ -121,7 +121,7 @@ def test_a_broken_answer_does_not_look_finished(dialect: str) -> None:
     assert not any(end in sent for end in (b"message_stop", b"[DONE]", b"response.completed", b"STOP"))
 
 
-CLIENT = Client(keys=dict.fromkeys(("anthropic", "openai"), "k"), lessons=False, sim=False)
+CLIENT = Client(keys=dict.fromkeys(("anthropic", "openai"), "k"), learned_facts=False, sim=False)
 INTENTS = [
     ("claude-opus-5/high", Intent(level="low", said="effort", show=False), ("high", None, False)),
     ("claude-opus-5", Intent(level="low", said="effort"), ("low", None, None)),

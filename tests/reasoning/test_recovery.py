@@ -1,10 +1,9 @@
-"""A refusal that names a reasoning control is a lesson; any other is not."""
+"""A refusal that names a reasoning control corrects the facts; any other does not."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from thinkwire.catalog import Found
@@ -12,13 +11,13 @@ from thinkwire.errors import Failure
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import parse_name
 from thinkwire.reasoning.plan import Plan
-from thinkwire.reasoning.recovery import Lesson, learn
+from thinkwire.reasoning.recovery import Recovery, find_recovery
+from thinkwire.reasoning.refusal import SentRequest
 from thinkwire.reasoning.resolve import resolve
 from thinkwire.reasoning.target import find_target
 from thinkwire.request import Request
 
 HELLO = Request(turns=(Turn("user", (Text("Hello"),)),), max_tokens=4_096)
-NOW = 1_790_000_000.0
 
 
 def planned(name: str, found: Found | None = None) -> Plan:
@@ -27,12 +26,17 @@ def planned(name: str, found: Found | None = None) -> Plan:
     return resolve(named.intent, found or find_target(named.name).found, HELLO)[0]
 
 
-def second_try(name: str, refusal: str) -> tuple[Lesson | None, Plan]:
+def recovery_of(refusal: str, plan: Plan, **failure: Any) -> Recovery | None:
+    sent = SentRequest(plan, HELLO, dict(plan.patch))
+    return find_recovery(Failure("bad_request", refusal, status=400, **failure), sent)
+
+
+def second_try(name: str, refusal: str) -> tuple[Recovery | None, Plan]:
     first = planned(name)
-    lesson = learn(Failure("bad_request", refusal, status=400), first, NOW)
-    if lesson is None or first.facts is None:
-        return lesson, first
-    return lesson, planned(name, Found(lesson.applied(first.facts), "exact"))
+    recovery = recovery_of(refusal, first)
+    if recovery is None or first.facts is None:
+        return recovery, first
+    return recovery, planned(name, Found(recovery.apply(first.facts), "exact"))
 
 
 REFUSALS: list[tuple[str, str, dict[str, Any]]] = [
@@ -89,8 +93,8 @@ REFUSALS: list[tuple[str, str, dict[str, Any]]] = [
 def test_the_second_try_is_legal_and_asks_for_no_more(
     name: str, refusal: str, effective: dict[str, Any]
 ) -> None:
-    lesson, plan = second_try(name, refusal)
-    assert lesson is not None
+    recovery, plan = second_try(name, refusal)
+    assert recovery is not None
     for field, value in effective.items():
         assert getattr(plan.effective, field) == value
 
@@ -104,8 +108,8 @@ DROPPED = [
 
 @pytest.mark.parametrize(("name", "refusal"), DROPPED)
 def test_a_refused_parameter_is_dropped_and_said(name: str, refusal: str) -> None:
-    lesson, plan = second_try(name, refusal)
-    assert lesson is not None
+    recovery, plan = second_try(name, refusal)
+    assert recovery is not None
     assert plan.patch.keys() <= {"include"}
     assert plan.outcome == "unsupported"
 
@@ -115,8 +119,8 @@ def test_tools_and_effort_on_chat_lead_to_the_responses_api() -> None:
         "Function tools with reasoning_effort are not supported for some-model in /v1/chat/completions. "
         "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
     )
-    lesson, plan = second_try("o3-mini/high", refusal)
-    assert lesson is not None
+    recovery, plan = second_try("o3-mini/high", refusal)
+    assert recovery is not None
     assert plan.dialect == "openai-responses"
     assert plan.patch["reasoning"]["effort"] == "high"
 
@@ -138,20 +142,13 @@ def test_a_refusal_about_something_else_teaches_nothing(refusal: str) -> None:
 def test_only_a_refusal_teaches() -> None:
     plan = planned("grok-4.6/high")
     words = "Model grok-4.6 does not support parameter reasoningEffort."
-    assert learn(Failure("overloaded", words, status=503), plan, NOW) is None
+    sent = SentRequest(plan, HELLO, dict(plan.patch))
+    assert find_recovery(Failure("overloaded", words, status=503), sent) is None
 
 
-def test_nothing_is_learnt_when_nothing_was_sent() -> None:
+def test_nothing_is_learned_when_nothing_was_sent() -> None:
     named = parse_name("gpt-4o/high")
     assert named.intent is not None
     plan = resolve(named.intent, find_target(named.name).found, HELLO)[0]
     words = "Unsupported parameter: 'reasoning.effort' is not supported with this model."
-    assert learn(Failure("bad_request", words), plan, NOW) is None
-
-
-def test_a_lesson_carries_its_evidence_expires_and_survives_json() -> None:
-    lesson, _ = second_try("grok-4.6/xhigh", "Model grok-4.6 does not support reasoning_effort value xhigh.")
-    assert lesson is not None
-    assert "xhigh" in lesson.evidence
-    assert lesson.expires > NOW
-    assert msgspec.json.decode(msgspec.json.encode(lesson), type=Lesson) == lesson
+    assert recovery_of(words, plan) is None

@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.reasoning.test_recovery import NOW, second_try
+from tests.reasoning.test_recovery import recovery_of, second_try
 from tests.reasoning.test_resolver import HELLO, TOOL, told
 from thinkwire import dialects
-from thinkwire.errors import Failure, MalformedInput
+from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import parse
 from thinkwire.providers import find_provider
 from thinkwire.reasoning import LEVELS, Intent
 from thinkwire.reasoning.explain import Explanation, explain
 from thinkwire.reasoning.levels import LADDER
 from thinkwire.reasoning.native import FIELDS
-from thinkwire.reasoning.recovery import learn
 from thinkwire.reasoning.target import Target, all_targets, find_target
 
 MODELS = {f"{target.found.facts.provider}/{target.model}": target for target in all_targets() if target.found}
@@ -374,11 +373,11 @@ def test_rule_47_an_unknown_model_is_asked_and_its_refusal_remembered(name: str,
     first = told(name)
     assert first.plan.patch
     assert "reasoning.unknown_model" in codes(first)
-    lesson, second = second_try(name, refusal)
-    assert lesson is not None
-    assert lesson.evidence == refusal
+    recovery, second = second_try(name, refusal)
+    assert recovery is not None
+    assert refusal in recovery.note.message
     assert second.patch.keys() <= {"include"}
-    assert learn(Failure("bad_request", refusal, status=400), second, NOW) is None
+    assert recovery_of(refusal, second) is None
 
 
 @pytest.mark.parametrize(("name", "_"), UNKNOWN)
@@ -404,8 +403,8 @@ def test_rule_48_a_refused_word_steps_towards_less(name: str) -> None:
     words = found.facts.efforts
     for level in LADDER:
         sent = told(f"{name}/{level}").plan.effective.effort
-        lesson, second = second_try(f"{name}/{level}", f"m does not support reasoning_effort value {sent}.")
-        assert lesson is not None
+        recovery, second = second_try(f"{name}/{level}", f"m does not support reasoning_effort value {sent}.")
+        assert recovery is not None
         if sent is None or len(words) == 1:
             continue
         # Below the weakest word there is nothing to step to, and leaving it out would ask for the default.
@@ -429,8 +428,8 @@ def test_rule_48_of_the_words_a_refusal_lists_none_stronger_is_taken(
 ) -> None:
     word = told(name).plan.effective.effort
     refusal = f"Unsupported value: 'reasoning.effort' does not support '{word}' with this model."
-    lesson, second = second_try(name, f"{refusal} Supported values are: {listed}.")
-    assert lesson is not None
+    recovery, second = second_try(name, f"{refusal} Supported values are: {listed}.")
+    assert recovery is not None
     assert second.effective.effort == expected
 
 

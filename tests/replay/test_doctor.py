@@ -46,7 +46,7 @@ def talk(model: str) -> Conversation:
 
     async def told() -> Conversation:
         said = begun(LOOP)
-        async with Client(sim=True, lessons=False, retries=0) as client:
+        async with Client(sim=True, learned_facts=False, retries=0) as client:
             for _ in range(3):
                 answer = await client.complete(said, model=model, tools=TOOLS)
                 said = said.plus(answer.turn, results(answer))

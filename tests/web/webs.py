@@ -232,7 +232,7 @@ async def web_app(
         client = Client(
             keys=dict.fromkeys(bases, "simulated") if keys else {},
             bases=bases if keys else {},
-            lessons=False,
+            learned_facts=False,
             retries=0,
             sim=False,
         )

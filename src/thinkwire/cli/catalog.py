@@ -9,7 +9,7 @@ from pathlib import Path
 from thinkwire.catalog import Catalog, Found, default_catalog
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder
-from thinkwire.lessons import default_book
+from thinkwire.learned_facts import LOCAL_USER, default_learned_facts
 from thinkwire.reasoning.target import Target
 
 
@@ -28,9 +28,9 @@ def the_catalog(overlay: str | None = None) -> Catalog:
     return default_catalog().with_table(text, str(path))
 
 
-def as_learnt(target: Target) -> Target:
-    """The target with what its provider's refusals have taught."""
+def with_learned_facts(target: Target) -> Target:
+    """The target with the facts that were learned for the local user, and for everyone."""
     if target.found is None:
         return target
-    facts = default_book().corrected(target.found.facts, time.time())
+    facts = default_learned_facts().corrected(target.found.facts, time.time(), LOCAL_USER)
     return Target(target.model, target.provider, Found(facts, target.found.by))

@@ -10,7 +10,7 @@ import msgspec
 
 from thinkwire.access import find_key, known_providers
 from thinkwire.catalog import Catalog
-from thinkwire.cli.catalog import as_learnt, the_catalog
+from thinkwire.cli.catalog import the_catalog, with_learned_facts
 from thinkwire.cli.dialect import DIALECT, NAMES
 from thinkwire.cli.io import chunks, designed_errors, whole, write_json
 from thinkwire.dialects import Dialect
@@ -76,7 +76,7 @@ def explain_command(*, model: str | None, **options: Any) -> None:
             lambda provider: find_key(provider) is not None,
             providers,
         )
-        told = explain(as_learnt(find_target(routed.name, catalog, providers)), intent, request)
+        told = explain(with_learned_facts(find_target(routed.name, catalog, providers)), intent, request)
         told = msgspec.structs.replace(told, notes=(*routed.notes, *told.notes))
         changes = difference(_before(told, before, request), told.body)
         if options["as_json"]:

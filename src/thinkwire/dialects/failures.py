@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +14,11 @@ from thinkwire.jsonvalue import JsonObject, parse
 from thinkwire.wire import retry_after
 
 _BODY_KEPT = 20_000
+_TEXT_KEPT = 500
+_DEPTH = 4
+_JSON_START = re.compile(r"\{\s*\"|\[\s*\{\s*\"")
+_ERROR_FIELDS = frozenset(("error", "message", "detail"))
+_json = json.JSONDecoder()
 
 _KIND_BY_STATUS: dict[int, FailureKind] = {
     401: "auth",
@@ -127,24 +133,99 @@ def decode_error(status: int, headers: Mapping[str, str], body: bytes) -> Failur
 def failure_from(value: Any, *, status: int | None = None) -> Failure:
     """A parsed error body, or an error found inside a stream, as a `Failure`."""
     value = value[0] if isinstance(value, list) and value else value
-    outer: JsonObject = value if isinstance(value, dict) else {}
-    inner = outer.get("error")
-    if not isinstance(inner, dict):
-        inner = outer
-    message = ": ".join(filter(None, (_message(outer, inner, value), _upstream_message(inner))))
-    codes = _codes(outer, inner)
+    layers = _layers(value)
+    message = ": ".join(dict.fromkeys(filter(None, (layer.text for layer in layers))))
+    codes = _all_codes(layers)
     if status is None:
         status = next((code for code in map(_status, codes) if code is not None), None)
+    outer, inner, _ = layers[0]
     return Failure(
         kind=_classify(status, codes, message),
         message=message or f"{f'HTTP {status}' if status else 'an error'} with no explanation",
         status=status,
         code=next((code for code in codes if _status(code) is None), codes[0] if codes else None),
-        param=inner.get("param") if isinstance(inner.get("param"), str) else None,
+        param=next(filter(None, map(_param, reversed(layers))), None),
         request_id=outer.get("request_id") if isinstance(outer.get("request_id"), str) else None,
         retry_after=_body_delay(inner),
         body=value,
     )
+
+
+class _Layer(NamedTuple):
+    """One error object: the body's own, or one of an upstream server that is nested in it."""
+
+    outer: JsonObject
+    inner: JsonObject
+    text: str
+
+
+def _layers(value: Any) -> list[_Layer]:
+    """The error and the upstream errors nested in it, outermost first, at most `_DEPTH`."""
+    layers: list[_Layer] = []
+    while value is not None and len(layers) < _DEPTH:
+        value = value[0] if isinstance(value, list) and value else value
+        outer: JsonObject = value if isinstance(value, dict) else {}
+        error = outer.get("error")
+        inner = error if isinstance(error, dict) else outer
+        text = _message(outer, inner, value)
+        nested = _nested_value(outer, inner)
+        if nested is None:
+            text, nested = _split_json(text)
+        layers.append(_Layer(outer, inner, text))
+        value = nested
+    return layers or [_Layer({}, {}, "")]
+
+
+def _nested_value(outer: JsonObject, inner: JsonObject) -> Any:
+    """What a relay says that its own upstream answered; None where it says nothing."""
+    metadata = inner.get("metadata")
+    detail = outer.get("detail")
+    for found in (
+        inner.get("upstream_error"),
+        outer.get("upstream_error"),
+        metadata.get("raw") if isinstance(metadata, dict) else None,
+        detail if isinstance(detail, dict) else None,
+    ):
+        if isinstance(found, dict) and found:
+            return found
+        if isinstance(found, str) and found:
+            try:
+                return parse(found)
+            except MalformedInput:
+                return found[:_TEXT_KEPT]
+    return None
+
+
+def _split_json(text: str) -> tuple[str, Any]:
+    """A message and the error object that is written into it as JSON; None where there is none."""
+    found = _JSON_START.search(text)
+    if found is None:
+        return text, None
+    try:
+        value, _ = _json.raw_decode(text, found.start())
+    except (ValueError, RecursionError):
+        return text, None
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict) or first.keys().isdisjoint(_ERROR_FIELDS):
+        return text, None
+    return text[: found.start()].rstrip(" :-"), first
+
+
+def _all_codes(layers: list[_Layer]) -> list[str]:
+    """The codes of all layers: a router that classifies errors itself first, else the innermost first."""
+    ordered = layers if "metadata" in layers[0].inner else layers[::-1]
+    return [code for layer in ordered for code in _codes(layer.outer, layer.inner)]
+
+
+def _param(layer: _Layer) -> str | None:
+    """The path of the field that an error names in a field of its own."""
+    for found in (layer.inner.get("param"), layer.outer.get("param")):
+        if isinstance(found, str) and found:
+            return found
+    detail = layer.outer.get("detail")
+    if isinstance(detail, list) and len(detail) == 1 and isinstance(detail[0], dict):
+        return ".".join(_steps(detail[0]))
+    return None
 
 
 def _body_value(body: bytes) -> Any:
@@ -179,10 +260,14 @@ def _detail(item: Any) -> str:
         return item
     if not isinstance(item, dict):
         return ""
-    place = item.get("loc")
-    steps = [str(step) for step in place if isinstance(step, (str, int))] if isinstance(place, list) else []
+    steps = _steps(item)
     words = item.get("msg") if isinstance(item.get("msg"), str) else ""
     return f"{'.'.join(steps)}: {words}" if steps else f"{words}"
+
+
+def _steps(item: JsonObject) -> list[str]:
+    place = item.get("loc")
+    return [str(step) for step in place if isinstance(step, (str, int))] if isinstance(place, list) else []
 
 
 def _codes(outer: JsonObject, inner: JsonObject) -> list[str]:
@@ -226,21 +311,6 @@ def _classify(status: int | None, codes: list[str], words: str) -> FailureKind:
     if status in _KIND_BY_STATUS:
         return _KIND_BY_STATUS[status]
     return "bad_request" if status < 500 else "overloaded"
-
-
-def _upstream_message(inner: JsonObject) -> str:
-    """What a router's own upstream said: the router's message alone is often an empty phrase."""
-    metadata = inner.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    if not isinstance(raw, str) or not raw:
-        return ""
-    try:
-        value = parse(raw)
-    except MalformedInput:
-        return raw[:500]
-    outer: JsonObject = value if isinstance(value, dict) else {}
-    error = outer.get("error")
-    return _message(outer, error if isinstance(error, dict) else outer, value) or raw[:500]
 
 
 def _first(headers: Mapping[str, str], *names: str) -> str | None:

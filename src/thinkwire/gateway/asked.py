@@ -14,6 +14,7 @@ from thinkwire.gateway.config import GatewayConfig, Routed
 from thinkwire.gateway.guard import Refusal, check_model
 from thinkwire.gateway.ingress import is_home
 from thinkwire.jsonvalue import JsonObject
+from thinkwire.learned_facts import EVERYONE
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.request import Request
@@ -46,15 +47,15 @@ class Meant(msgspec.Struct, frozen=True):
     """Why this service, where it was a choice."""
 
 
-def find_meant(client: Client, name: str) -> Meant:
-    """Where a name leads; ConfigError when it leads nowhere."""
+def find_meant(client: Client, name: str, scope: str = EVERYONE) -> Meant:
+    """Where a name leads, by what was learned in a scope; ConfigError when it leads nowhere."""
     now = time.time()
-    asking = client.asking(_EMPTY, model=name)
+    asking = client.asking(_EMPTY, model=name, scope=scope)
     located = locate(asking, now)
     facts = located.found.facts if located.found is not None else None
     upstream = f"{located.provider.name}/{located.model}"
     to = located.destination
-    there = client.asking(_EMPTY, model=upstream, patience=PATIENCE)
+    there = client.asking(_EMPTY, model=upstream, patience=PATIENCE, scope=scope)
     return Meant(
         located,
         parse_name(name).intent,
@@ -68,7 +69,7 @@ def find_meant(client: Client, name: str) -> Meant:
 
 
 class Directory:
-    """Where names lead, remembered for a moment: services, keys and lessons may change."""
+    """Where names lead, remembered for a moment: services, keys and learned facts may change."""
 
     def __init__(
         self, client: Client, config: GatewayConfig, clock: Callable[[], float] = time.monotonic
@@ -76,7 +77,7 @@ class Directory:
         self._client = client
         self._config = config
         self._clock = clock
-        self._known: dict[str, tuple[float, Meant]] = {}
+        self._known: dict[tuple[str, str], tuple[float, Meant]] = {}
         self._routes: dict[tuple[str, str], Routed] = {}
 
     def route(self, call: Call, body: JsonObject) -> Routed:
@@ -102,13 +103,20 @@ class Directory:
         self._routes[named, dialect] = routed
         return routed
 
-    def find(self, name: str) -> Meant:
-        """Where a name leads, if there is a key for it."""
+    def find(self, name: str, scope: str = EVERYONE) -> Meant:
+        """Where a name leads, if there is a key for it; a scope that learned about the model has its own."""
+        meant = self._find(name, EVERYONE)
+        learned, target = self._client.learned_facts, meant.located.target.found
+        if learned is not None and target is not None and learned.has_own(target.facts, scope):
+            return self._find(name, scope)
+        return meant
+
+    def _find(self, name: str, scope: str) -> Meant:
         now = self._clock()
-        known = self._known.get(name)
+        known = self._known.get((name, scope))
         if known is not None and now < known[0]:
             return known[1]
-        meant = find_meant(self._client, name)
+        meant = find_meant(self._client, name, scope)
         if known is not None and meant == known[1]:
             # What was made for the one before holds on.
             meant = known[1]
@@ -119,7 +127,7 @@ class Directory:
             raise Refusal(401, "auth", message)
         if len(self._known) >= _MOST_NAMES:
             self._known.clear()
-        self._known[name] = (now + _MOMENT, meant)
+        self._known[name, scope] = (now + _MOMENT, meant)
         return meant
 
     def configure(self, config: GatewayConfig) -> None:

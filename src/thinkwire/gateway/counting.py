@@ -30,7 +30,7 @@ async def count_tokens(parts: Parts, call: Call, raw: bytes) -> None:
     inner = inner if isinstance(inner, dict) else body
     check_request_size(raw, inner)
     await parts.limits.check_question(call.tenant)
-    meant = find_meant(parts.client, parts.directory.route(call, body).names[0])
+    meant = find_meant(parts.client, parts.directory.route(call, body).names[0], call.tenant.scope)
     located = meant.located
     call.provider, call.model = located.provider.name, located.model
     if is_shared(call.tenant) and located.destination.dialect == call.dialect:
@@ -54,7 +54,9 @@ async def _counted(parts: Parts, meant: Meant, understood: Understood, request: 
     if not parts.client.has_key(meant.located.provider):
         return None
     thinking = intent_for(meant, understood.intent)
-    asking = parts.client.asking(request, model=meant.upstream, thinking=thinking, streamed=False)
+    asking = parts.client.asking(
+        request, model=meant.upstream, thinking=thinking, streamed=False, scope=meant.asking.scope
+    )
     try:
         return await parts.client.count_tokens(asking)
     except (ProviderError, MalformedInput):

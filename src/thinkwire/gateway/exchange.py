@@ -40,7 +40,7 @@ async def generate(parts: Parts, call: Call, raw: bytes) -> None:
     if call.config.logging.content:
         log_content(call.id, "request", raw)
     routed = parts.directory.route(call, body)
-    meant = parts.directory.find(routed.names[0])
+    meant = parts.directory.find(routed.names[0], call.tenant.scope)
     exchange = Exchange(parts, call, body)
     if call.entrance.explains:
         await parts.limits.check_question(call.tenant)
@@ -82,7 +82,7 @@ class Exchange:
         call = self._call
         call.operation = "explain"
         understood = await self._understand(meant)
-        prepared = prepare(asking_for(meant, understood), time.time())
+        prepared = prepare(asking_for(meant, understood, call.tenant.scope), time.time())
         call.prepared(prepared)
         told = explained(prepared, call.notes, routed, call.tenant)
         await call.outlet.whole(200, [*JSON, *call.answer_headers()], dump(told))
@@ -123,7 +123,7 @@ class Exchange:
     async def _next(self, name: str) -> Failure | None:
         """Asks a fallback."""
         try:
-            meant = self._parts.directory.find(name)
+            meant = self._parts.directory.find(name, self._call.tenant.scope)
             if self._call.tenant.spend_per_day is not None:
                 to = meant.located
                 self._parts.limits.check_price(self._call.tenant, has_price(to.provider.name, to.model))
@@ -175,10 +175,10 @@ class Exchange:
     async def _translated(self, meant: Meant) -> Failure | None:
         """Asks a model; None when it has answered, else why not, with nothing told yet."""
         call, parts = self._call, self._parts
-        known = like_before(parts.questions, self._body, call.place, meant)
+        known = like_before(parts.questions, self._body, call.place, meant, scope=call.tenant.scope)
         if known is None:
             understood = await self._understand(meant)
-            asking = asking_for(meant, understood)
+            asking = asking_for(meant, understood, call.tenant.scope)
         else:
             self._understood = understood = known[0]
             asking = known[1]

@@ -29,6 +29,7 @@ import msgspec
 
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder, make_folder, state_folder
+from thinkwire.learned_facts import LOCAL_USER, tenant_scope
 
 PREFIX = "tw_"
 LONGEST = 512
@@ -51,6 +52,11 @@ class Tenant(msgspec.Struct, frozen=True):
     """US dollars, from midnight UTC."""
     is_operator: bool = False
     """Whether `/metrics` shows it the series of all tenants."""
+
+    @property
+    def scope(self) -> str:
+        """The scope of what is learned from this tenant's requests."""
+        return LOCAL_USER if self.id == LOCAL.id else tenant_scope(self.id)
 
     def may_use(self, *names: str) -> bool:
         """Whether one of a model's names is within the key's scope."""

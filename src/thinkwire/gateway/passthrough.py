@@ -30,10 +30,10 @@ from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
 from thinkwire.reasoning.plan import Plan
+from thinkwire.reasoning.refusal import is_seal_rejection
 from thinkwire.reasoning.resolve import resolve
 from thinkwire.reasoning.spoken import read_intent
 from thinkwire.request import Request
-from thinkwire.sending import about_seals
 from thinkwire.usage import Usage
 from thinkwire.wire import retry_after
 
@@ -48,7 +48,8 @@ _MOST_AFTERWORDS = 64 * 1024
 _MENDABLE = re.compile(
     r"thinking|reasoning|effort|budget|thought|extra inputs are not permitted|unknown parameter|"
     r"first message must|duplicate item|input\[\d+\]\.id|tool_use|tool_result|tool_call|tool output|"
-    r"function call turn|function response",
+    r"function call turn|function response|max_tokens\W+and\W+max_completion_tokens|"
+    r"only supports? stream|non-streaming|to stream this model|'stream' does not|streaming is not supported",
     re.IGNORECASE,
 )
 """What refusals talk about that a plan does better: reasoning, others' fields and ids, calls and results."""
@@ -217,9 +218,8 @@ class Passing:
         """Whether the refusal was about what a planned request may do better."""
         if self._call.outlet.over or failure.status not in (400, 404, 422):
             return False
-        return about_seals(failure) or (
-            failure.status != 404 and _MENDABLE.search(failure.message) is not None
-        )
+        said = f"{failure.param or ''} {failure.message}"
+        return is_seal_rejection(failure) or (failure.status != 404 and _MENDABLE.search(said) is not None)
 
     async def hand_over(self, failure: Failure) -> bool:
         """Gives the client the vendor's own refusal; not one that talks about keys, which are ours."""

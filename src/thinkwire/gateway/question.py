@@ -18,6 +18,7 @@ from thinkwire.gateway.ingress import same
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.translate import Understood, asking_for, understand
 from thinkwire.jsonvalue import JsonObject
+from thinkwire.learned_facts import EVERYONE
 from thinkwire.messages import Text, Turn
 from thinkwire.replay.ways import LONGEST, Ways
 from thinkwire.replay.words import words_of
@@ -48,9 +49,12 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def like_before(
-    ways: Ways[Question], body: JsonObject, place: Place, meant: Meant
+    ways: Ways[Question], body: JsonObject, place: Place, meant: Meant, *, scope: str
 ) -> tuple[Understood, Asking] | None:
-    """The request as this model can be asked it, and how it is; None where that has to be found out."""
+    """The request as this model can be asked it, and how it is; None where that has to be found out.
+
+    All who ask in this way share what is known; the scope is the tenant's own.
+    """
     recalled = recall(ways, body, (place, meant), _new)
     if recalled is None:
         return None
@@ -60,7 +64,7 @@ def like_before(
     texts = None if known.before is None or words.isspace() else [*known.before, words]
     return (
         msgspec.structs.replace(understood, request=request),
-        msgspec.structs.replace(known.asking, request=request, texts=texts),
+        msgspec.structs.replace(known.asking, request=request, texts=texts, scope=scope),
     )
 
 
@@ -135,5 +139,5 @@ def _new(body: JsonObject, place: Place, meant: Meant, way: bytes) -> Question |
     if understood.request.turns != ANY or understood.restore is not same:
         return None
     texts = words_of(understood.request)
-    asking = msgspec.structs.replace(asking_for(meant, understood), way=way)
+    asking = msgspec.structs.replace(asking_for(meant, understood, EVERYONE), way=way)
     return Question(understood, asking, None if texts is None else texts[:-1])

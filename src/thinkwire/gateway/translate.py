@@ -114,13 +114,14 @@ def intent_for(meant: Meant, said: Intent) -> Intent:
     return msgspec.structs.replace(said, on=True) if said.show else said
 
 
-def asking_for(meant: Meant, understood: Understood) -> Asking:
-    """How a model is asked what a client said."""
+def asking_for(meant: Meant, understood: Understood, scope: str) -> Asking:
+    """How a model is asked what a client said; what its refusals teach counts in the scope."""
     return msgspec.structs.replace(
         meant.asking,
         request=understood.request,
         thinking=intent_for(meant, understood.intent),
         streamed=understood.streamed,
+        scope=scope,
     )
 
 

@@ -1,7 +1,8 @@
-"""What a refusal teaches: a 400 that names a reasoning control becomes a corrected fact, and one more try.
+"""Recover from refusals about reasoning: what a 400 says, and the one other way to ask.
 
-The second try is the same resolver over the corrected facts. It never asks for more than the first: a refused
-word takes the stronger ones with it. A refusal about anything else teaches nothing.
+A refusal corrects the facts about a model only where it is about a control that the plan wrote; text that
+the client brought never counts. The second try is the same resolver over the corrected facts. It never asks
+for more than the first: a refused word takes the stronger ones with it.
 """
 
 from __future__ import annotations
@@ -12,155 +13,172 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.catalog import Budget, Facts
+from thinkwire.catalog import Facts
 from thinkwire.errors import Failure
-from thinkwire.reasoning.levels import LADDER, native_word, parse_level
-from thinkwire.reasoning.plan import Plan
-
-Change = dict[str, Any]
-_Rule = Callable[[re.Match[str], Facts, Plan], Change]
-
-LESSON_DAYS = 30
-"""How long a lesson is believed; vendors change their models."""
+from thinkwire.jsonvalue import JsonObject
+from thinkwire.messages import Thinking
+from thinkwire.notes import Note
+from thinkwire.reasoning.corrections import Change, changed_facts, find_change
+from thinkwire.reasoning.refusal import Refusal, SentRequest, is_seal_rejection
+from thinkwire.request import Request
 
 
-class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A corrected fact about a model, with the words that taught it."""
+class Recovery(msgspec.Struct, frozen=True):
+    """How to ask again after a refusal. `note` says so."""
 
-    provider: str
-    model: str
-    change: Change
-    """Fields of Facts and their new values."""
-    evidence: str
-    learned: float
-    """Seconds since the epoch."""
+    note: Note
+    change: Change = {}
+    """Corrections of the facts for the second try."""
+    is_lasting: bool = False
+    """Whether the correction may be remembered: it is about a control that the plan wrote."""
+    strip_thinking: bool = False
+    thinking_off: bool = False
+    fill_reasoning: bool = False
+    """Whether assistant messages without reasoning get the empty field that the server asks for."""
+    streamed: bool | None = None
+    dropped: tuple[str, ...] = ()
+    """Raw fields that are left out, as dotted paths."""
 
-    @property
-    def expires(self) -> float:
-        return self.learned + LESSON_DAYS * 86_400
-
-    def applied(self, facts: Facts) -> Facts:
-        fields = msgspec.to_builtins(facts, builtin_types=(type(facts.checked),))
-        return msgspec.convert({**fields, **self.change}, Facts)
+    def apply(self, facts: Facts) -> Facts:
+        return changed_facts(facts, self.change)
 
 
-def learn(failure: Failure, plan: Plan, now: float) -> Lesson | None:
-    """The lesson of a refusal; None when it is not about the reasoning that was sent."""
-    facts = plan.facts
-    said = plan.patch.keys() - {"include"}
-    if facts is None or failure.kind not in ("bad_request", "not_found") or not said:
+def find_recovery(failure: Failure, sent: SentRequest) -> Recovery | None:
+    """The one other way to ask that a refusal suggests; None when it is not about reasoning."""
+    if failure.kind not in ("bad_request", "not_found"):
         return None
-    for pattern, rule in _RULES:
-        found = pattern.search(failure.message)
-        if found is None:
-            continue
-        change = rule(found, facts, plan)
-        if change:
-            return Lesson(facts.provider, facts.id, change, failure.message[:500], now)
+    refusal = Refusal(failure, sent)
+    change = find_change(refusal)
+    if change:
+        note = Note("reasoning.learned", f"refused: {failure.message[:200]}; asked again otherwise")
+        return Recovery(note, change, is_lasting=True)
+    for find in _OF_REQUEST:
+        recovery = find(refusal)
+        if recovery is not None:
+            return recovery
     return None
 
 
-def _accepted_words(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    """The vendor lists what it takes."""
-    words = re.findall(r"'(\w+)'|\b(none|minimal|low|medium|high|xhigh|max)\b", found["values"])
-    listed = [first or second for first, second in words]
-    known = {word: rank for word, rank in _RANKS.items() if word in listed}
-    efforts = sorted((word for word in known if word != "none"), key=known.__getitem__)
-    off = "none" if "none" in listed else None
-    if not efforts:
-        return {}
-    spelt = _spelt_like(facts, efforts)
-    return {"efforts": spelt, "names": _downwards(spelt), "off": off}
+def _without_seals(refusal: Refusal) -> Recovery | None:
+    """Thinking of the history that the provider does not take back: all of it is left out."""
+    if not is_seal_rejection(refusal.failure, refusal.text) or not _carries_thinking(refusal.request):
+        return None
+    note = refusal.note("thinking.stripped", "asked again without it")
+    return Recovery(note, strip_thinking=True)
 
 
-def _downwards(words: list[str]) -> dict[str, str]:
-    """For each level that is not among the words the strongest word below it, so that nothing grows."""
-    ranks = {word: _RANKS[word.lower()] for word in words}
-    names: dict[str, str] = {}
-    for level in LADDER:
-        rank = _RANKS[native_word(level)]
-        if rank not in ranks.values():
-            names[level] = max((w for w in words if ranks[w] < rank), key=ranks.__getitem__, default=words[0])
-    return names
+def _carries_thinking(request: Request) -> bool:
+    blocks = (block for turn in request.turns for block in turn.blocks)
+    return any(type(block) is Thinking or getattr(block, "seal", None) is not None for block in blocks)
 
 
-_RANKS = {"none": 0, "minimal": 1, "low": 2, "medium": 3, "high": 4, "xhigh": 5, "max": 6}
+_HISTORY = re.compile(
+    r"reasoning_content.{0,60}(is missing|must be (passed|provided|included))|"
+    r"missing \W?reasoning_content|must include \W?reasoning_content|must start with a thinking block|"
+    r"expected \W?thinking\W? or \W?redacted_thinking\W?, but found",
+    re.IGNORECASE,
+)
 
 
-def _spelt_like(facts: Facts, words: list[str]) -> list[str]:
-    upper = any(word.isupper() for word in facts.efforts)
-    return [word.upper() if upper else word for word in words]
+def _with_incomplete_history(refusal: Refusal) -> Recovery | None:
+    """Thinking that the history lacks: the field is sent empty where it can be, else thinking is off."""
+    facts = refusal.plan.facts
+    if _HISTORY.search(refusal.text) is None or facts is None:
+        return None
+    if facts.dialect == "openai-chat" and _lacks_reasoning(refusal.body):
+        done = "asked again with an empty reasoning_content in the turns that have none"
+        return Recovery(refusal.note("field.changed", done), fill_reasoning=True)
+    if facts.off in (None, "between_tools") or refusal.plan.effective.on is False:
+        return None
+    note = refusal.note("replay.thinking_off", "asked again without thinking")
+    return Recovery(note, thinking_off=True)
 
 
-def _refused_word(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    """One word is refused: it and the stronger ones go; the weakest goes alone."""
-    word = found["value"].strip("'\"").lower()
-    if parse_level(word) == "none":
-        return {"off": None}
-    lowered = [effort.lower() for effort in facts.efforts]
-    if word not in lowered:
-        return {}
-    at = lowered.index(word)
-    left = facts.efforts[:at] or facts.efforts[1:]
-    return {"efforts": list(left), "names": {}} if left else _no_control(found, facts, plan)
+def _lacks_reasoning(body: JsonObject) -> bool:
+    messages = body.get("messages")
+    return isinstance(messages, list) and any(
+        isinstance(message, dict)
+        and message.get("role") == "assistant"
+        and "reasoning_content" not in message
+        for message in messages
+    )
 
 
-def _no_off(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    return {"off": None} if plan.effective.on is False else {}
+_FORCED = re.compile(
+    r"thinking may not be enabled when tool_choice forces|thinking mode does not support this tool_choice|"
+    r"tool_choice\b.{0,80}(in thinking mode|incompatible with thinking|thinking (mode )?is enabled)|"
+    r"tool_choice: type \"tool\" and \"any\" are not supported",
+    re.IGNORECASE,
+)
 
 
-def _no_control(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    return {"mechanism": "always", "efforts": [], "names": {}, "budget": None, "off": None}
+def _with_free_tools(refusal: Refusal) -> Recovery | None:
+    """A forced tool call that the model refuses while it thinks: the choice is left to it."""
+    facts, choice = refusal.plan.facts, refusal.request.tool_choice
+    if facts is None or choice is None or choice.mode != "any" or _FORCED.search(refusal.text) is None:
+        return None
+    note = refusal.note("tool_choice.degraded", "asked again with the choice left to the model")
+    return Recovery(note, {"refuses": [*facts.refuses, "forced_tools"]})
 
 
-def _does_not_think(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    return _no_control(found, facts, plan) | {"mechanism": "none"}
-
-
-def _budget_range(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    low, high = (int(found[name].replace(",", "")) for name in ("low", "high"))
-    return {"budget": msgspec.to_builtins(Budget(low, high))} if low <= high else {}
-
-
-def _adaptive(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    efforts = list(facts.efforts) or ["low", "medium", "high"]
-    return {"mechanism": "adaptive", "efforts": efforts, "budget": None}
-
-
-def _manual(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    limit = (facts.max_output or 32_000) - 1
-    return {"mechanism": "budget", "budget": {"min": 1_024, "max": limit}, "efforts": []}
-
-
-def _between_tools(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    return {"off": "between_tools"}
-
-
-def _other_api(found: re.Match[str], facts: Facts, plan: Plan) -> Change:
-    return {"dialect": "openai-responses", "shape": "responses", "api": "Responses API"}
-
-
-_RULES: list[tuple[re.Pattern[str], _Rule]] = [
-    (re.compile(pattern, re.IGNORECASE), rule)
-    for pattern, rule in (
-        (r"use /v1/responses", _other_api),
-        (r"between_tools", _between_tools),
-        (r"thinking\.type\.enabled\W+is not supported", _adaptive),
-        (r"thinking\.type\.disabled\W+is not supported", _no_off),
-        (r"adaptive thinking is not supported", _manual),
-        (r"(effort|thinking).{0,120}supported values are:?(?P<values>.+)", _accepted_words),
-        (r"effort (?P<value>'\w+') is not supported", _refused_word),
-        (r"thinking level (?P<value>(?!is\b)\w+) is not supported", _refused_word),
-        (r"does not support reasoning_?effort value (?P<value>\w+)", _refused_word),
-        (r"invalid reasoning (?:effort|value):? *(?P<value>['\"]?\w+)", _refused_word),
-        (r"unsupported value: '\S*effort' does not support (?P<value>'\w+')", _refused_word),
-        (r"budget.{0,60}between (?P<low>[\d,]+) and (?P<high>[\d,]+)", _budget_range),
-        (r"only works in thinking mode|reasoning is mandatory|use low, high or max", _no_off),
-        (r"thinking is not enabled for this model|does not support thinking\b", _does_not_think),
-        (r"thinking is not supported by this model", _does_not_think),
-        (r"thinking level is not supported", _no_control),
-        (r"does not support parameter reasoning_?effort", _no_control),
-        (r"unsupported parameter: '(reasoning|reasoning\.effort|reasoning_effort)'", _no_control),
-        (r"(thinking|reasoning\w*|enable_thinking): extra inputs are not permitted", _no_control),
+_TOGETHER = r".{0,40}(at the same time|simultaneously|together|both)"
+_BOTH: list[tuple[re.Pattern[str], str, str]] = [
+    (re.compile(pattern, re.IGNORECASE), dropped, kept)
+    for pattern, dropped, kept in (
+        (rf"max_tokens\W+and\W+max_completion_tokens{_TOGETHER}", "max_tokens", "max_completion_tokens"),
+        (rf"reasoning_effort\W+and\W+thinking_budget{_TOGETHER}", "thinking_budget", "reasoning_effort"),
+        (
+            r"only one of thinking budget and thinking level",
+            "generationConfig.thinkingConfig.thinkingBudget",
+            "generationConfig.thinkingConfig.thinkingLevel",
+        ),
     )
 ]
+
+
+def _with_one_of_both(refusal: Refusal) -> Recovery | None:
+    """Two raw fields that say the same thing: one of them is left out, if both were sent."""
+    for pattern, dropped, kept in _BOTH:
+        sent = _value_at(refusal.body, dropped) is not None and _value_at(refusal.body, kept) is not None
+        if sent and pattern.search(refusal.failure.message):
+            note = refusal.note("field.dropped", f"asked again with {kept} alone")
+            return Recovery(note, dropped=(dropped,))
+    return None
+
+
+def _value_at(body: Any, path: str) -> Any:
+    for step in path.split("."):
+        body = body.get(step) if isinstance(body, dict) else None
+    return body
+
+
+_ONLY_STREAMS = re.compile(
+    r"only supports? stream|enable_thinking must be set to false for non-streaming|"
+    r"thinking can ?not be support\w* when \W?stream=false|requires? stream(ing)?\b|"
+    r"stream must be (set to )?true",
+    re.IGNORECASE,
+)
+_NEVER_STREAMS = re.compile(
+    r"must be verified to stream|'stream' does not support true|does not support stream(ing)?\b|"
+    r"streaming is not supported",
+    re.IGNORECASE,
+)
+
+
+def _by_other_delivery(refusal: Refusal) -> Recovery | None:
+    """A model that answers only as a stream, or only in one piece."""
+    streams = bool(refusal.request.stream)
+    pattern = _NEVER_STREAMS if streams else _ONLY_STREAMS
+    if pattern.search(refusal.text) is None:
+        return None
+    done = "asked again for the answer in one piece" if streams else "asked again for a stream"
+    return Recovery(refusal.note("field.changed", done), streamed=not streams)
+
+
+_OF_REQUEST: tuple[Callable[[Refusal], Recovery | None], ...] = (
+    _without_seals,
+    _with_incomplete_history,
+    _with_free_tools,
+    _with_one_of_both,
+    _by_other_delivery,
+)

@@ -23,6 +23,7 @@ from thinkwire.context import (
 )
 from thinkwire.errors import ConfigError, ProviderError
 from thinkwire.events import Answer
+from thinkwire.learned_facts import LOCAL_USER
 from thinkwire.messages import Block, Conversation, Text, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.prices import Price, cost_of
@@ -51,6 +52,9 @@ class Busy(ConfigError):
 
 class Session:
     """One conversation. `keeper` is a store, or nothing for a conversation that is gone with the process."""
+
+    learning_scope = LOCAL_USER
+    """For whom what providers' refusals teach counts."""
 
     def __init__(
         self,
@@ -236,6 +240,7 @@ class Session:
             overrides=overrides_of(settings),
             circumstances=circumstances_of(settings, effective.total),
             patience=self._patience,
+            scope=self.learning_scope,
         )
 
     def _located(self, settings: Settings | None = None) -> Located:
@@ -247,6 +252,7 @@ class Session:
             thinking=self._intent(settings),
             replay=replay_of(settings),
             overrides=overrides_of(settings),
+            scope=self.learning_scope,
         )
         return locate(asking, time.time())
 

@@ -15,6 +15,7 @@ from thinkwire.catalog import Facts
 from thinkwire.config import load_settings, working_folder
 from thinkwire.errors import ConfigError, MalformedInput, ThinkwireError
 from thinkwire.folders import make_folder
+from thinkwire.learned_facts import EVERYONE, web_scope
 from thinkwire.notes import Note
 from thinkwire.request import Request
 from thinkwire.session.beginning import first_model
@@ -69,7 +70,7 @@ def _tools(folder: Path) -> tuple[Spec, ...]:
 
 def located(web: Web, model: str) -> Located:
     """The service and the facts of a model; ConfigError when nobody has it."""
-    return locate(web.client.asking(Request(), model=model), time.time())
+    return locate(web.client.asking(Request(), model=model, scope=EVERYONE), time.time())
 
 
 async def compose(
@@ -92,6 +93,7 @@ async def compose(
         talk.toolbox = Toolbox(specs)
     talk.settings = settings
     talk.keeper = web.store
+    talk.learning_scope = web_scope(row.owner)
     return Composed(talk, (*ignored, *notes))
 
 

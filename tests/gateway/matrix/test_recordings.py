@@ -121,7 +121,7 @@ def test_no_kind_of_model_refuses_what_was_answered(provider: str) -> None:
 
 def wrongly_refused(provider: str, model: str, askings: Sequence[Asking]) -> list[tuple[str, str, str]]:
     """What a strict provider refuses of requests that were answered elsewhere."""
-    client = Client(keys=dict.fromkeys(default_providers(), "any-key"), lessons=False, sim=False)
+    client = Client(keys=dict.fromkeys(default_providers(), "any-key"), learned_facts=False, sim=False)
     wrong: list[tuple[str, str, str]] = []
     for asking, prepared in planned(client, f"{provider}/{model}", askings):
         rules = refusals(prepared) if asking.recording.status == 200 else []
