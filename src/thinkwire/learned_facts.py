@@ -135,10 +135,11 @@ class LearnedFactsFile:
             self._write([fact for fact in facts if fact not in gone])
         return gone
 
-    def forget_all(self) -> int:
+    def forget_all(self, now: float) -> int:
+        """Removes every fact; returns how many were still believed."""
         with self._changing() as facts:
             self._write([])
-        return len(facts)
+        return sum(fact.expires > now for fact in facts)
 
     def promote(self, ids: list[str], now: float) -> list[LearnedFact]:
         """Lets facts count for everyone, for another thirty days."""
@@ -160,10 +161,13 @@ class LearnedFactsFile:
 
     @contextmanager
     def _changing(self) -> Iterator[list[LearnedFact]]:
-        with self._locked() as is_mine:
-            if not is_mine:
-                raise ConfigError(f"{self.path} is locked by another process; try again")
-            yield _read(self.path)
+        try:
+            with self._locked() as is_mine:
+                if not is_mine:
+                    raise ConfigError(f"{self.path} is locked by another process; try again")
+                yield _read(self.path)
+        except OSError as error:
+            raise ConfigError(f"cannot change {self.path}: {error.strerror}") from None
 
     @contextmanager
     def _locked(self) -> Iterator[bool]:

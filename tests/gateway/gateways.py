@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from thinkwire.catalog import Catalog
 from thinkwire.client import Client
 from thinkwire.gateway.app import Gateway
 from thinkwire.gateway.asked import Directory
@@ -24,6 +25,7 @@ from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import open_responses
 from thinkwire.gateway.serve import serving
+from thinkwire.learned_facts import LearnedFactsFile
 
 SECRET = bytes(range(32))
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -66,6 +68,8 @@ async def gateway(
     config: GatewayConfig | None = None,
     *,
     key: str = "upstream-key",
+    learned_facts: LearnedFactsFile | bool = False,
+    catalog: Catalog | None = None,
     **server: Any,
 ) -> AsyncIterator[Served]:
     """Serves in the running loop. `bases` are the providers' addresses; they all have a key. `server` is
@@ -77,7 +81,8 @@ async def gateway(
         client = Client(
             keys=dict.fromkeys(bases, key),
             bases=bases,
-            learned_facts=False,
+            learned_facts=learned_facts,
+            catalog=catalog,
             retries=1,
             providers=config.providers(),
             sim=False,

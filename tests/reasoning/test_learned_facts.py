@@ -149,7 +149,7 @@ def test_what_others_learn_or_forget_counts_within_a_tenth_of_a_second(tmp_path:
     assert file.corrected(GROK, NOW, LOCAL_USER) is GROK
     now = LOOK_EVERY
     assert file.corrected(GROK, NOW, LOCAL_USER) is not GROK
-    other.forget_all()
+    other.forget_all(NOW)
     now = 2 * LOOK_EVERY
     assert file.corrected(GROK, NOW, LOCAL_USER) is GROK
 
@@ -198,7 +198,7 @@ def test_a_lock_that_is_not_released_costs_the_fact_and_not_the_answer(file: Lea
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert file.add(fact("low")) is False
         with pytest.raises(ConfigError, match="locked by another process"):
-            file.forget_all()
+            file.forget_all(NOW)
     assert file.all(NOW) == [FACT]
 
 

@@ -35,7 +35,21 @@ _COLUMNS: list[tuple[str, Callable[[Facts], str]]] = [
 ]
 
 
-@click.command()
+class _ModelsCommand(click.Command):
+    """`models [MODEL]`, and beside it `models learned`. A model of that name is PROVIDER/learned."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] != ["learned"]:
+            return super().make_context(info_name, args, parent, **extra)
+        from thinkwire.cli.learned import learned
+
+        above = click.Context(click.Group(info_name), info_name=info_name, parent=parent)
+        return learned.make_context("learned", args[1:], above, **extra)
+
+
+@click.command(cls=_ModelsCommand)
 @click.argument("model", required=False)
 @click.option("--provider", metavar="NAME", help="Only this service's models.")
 @click.option("--models", "overlay", metavar="FILE", help="A table of your own facts, on top of ours.")
@@ -43,11 +57,14 @@ _COLUMNS: list[tuple[str, Callable[[Facts], str]]] = [
 def models(model: str | None, provider: str | None, overlay: str | None, as_json: bool) -> None:
     """List every known model and how it thinks, or show one with its sources.
 
+    `thinkwire models learned` lists what refusals have taught; see `thinkwire models learned --help`.
+
     \b
     Examples:
       thinkwire models --provider anthropic
       thinkwire models claude-sonnet-4-5
       thinkwire models --json | jq 'select(.mechanism == "budget") | .id'
+      thinkwire models learned
     """
     with designed_errors():
         catalog = the_catalog(overlay)
