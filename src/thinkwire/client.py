@@ -20,7 +20,7 @@ from thinkwire.events import Answer, Collector, Event, Failed
 from thinkwire.folders import LOOK_EVERY
 from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import parse_object
-from thinkwire.learned_facts import LearnedFactsFile, default_learned_facts
+from thinkwire.learned_facts import LearnedFact, LearnedFactsFile, default_learned_facts
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.providers import Provider
 from thinkwire.reasoning import Intent, parse_name
@@ -209,7 +209,8 @@ class Client:
                     async for batch in batches:
                         yield batch
             finally:
-                self._remember(tries, attempt)
+                if tries.learned is not None:
+                    self._remember(tries.learned, tries, attempt)
             if attempt.failure is None:
                 return
             if not await self._again(tries, attempt):
@@ -230,7 +231,8 @@ class Client:
             except ProviderError as error:
                 attempt.failed(error.failure)
             finally:
-                self._remember(tries, attempt)
+                if tries.learned is not None:
+                    self._remember(tries.learned, tries, attempt)
             if attempt.failure is None:
                 return
             if not await self._again(tries, attempt):
@@ -243,10 +245,10 @@ class Client:
             watch(prepared)
         return Attempt(prepared, tries.notes)
 
-    def _remember(self, tries: Tries, attempt: Attempt) -> None:
+    def _remember(self, fact: LearnedFact, tries: Tries, attempt: Attempt) -> None:
         """Keeps what a refusal taught, once the request that was corrected by it is answered."""
-        if tries.learned is not None and attempt.began:
-            remember(self.learned_facts, tries.learned)
+        if attempt.began:
+            remember(self.learned_facts, fact)
             tries.learned = None
 
     async def _again(self, tries: Tries, attempt: Attempt) -> bool:

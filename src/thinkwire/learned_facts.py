@@ -31,9 +31,13 @@ LOCAL_USER = "user"
 _LOCK_TRIES, _LOCK_PAUSE = 25, 0.01
 
 
+TENANT = "tenant:"
+"""Begins the scope of one tenant of a gateway; its id follows."""
+
+
 def tenant_scope(tenant_id: str) -> str:
     """The scope of one tenant of a gateway."""
-    return f"tenant:{tenant_id}"
+    return TENANT + tenant_id
 
 
 def web_scope(owner: str) -> str:
@@ -124,8 +128,8 @@ class LearnedFactsFile:
         return facts
 
     def has_own(self, facts: Facts, scope: str) -> bool:
-        """Whether something was learned about a model in this scope."""
-        learned = self._about(facts)
+        """Whether something was learned about a model in this scope, as far as the file was last read."""
+        learned = self._by_model.get((facts.provider, facts.id))
         return learned is not None and any(fact.scope == scope for fact in learned)
 
     def forget(self, ids: list[str]) -> list[LearnedFact]:
@@ -153,10 +157,7 @@ class LearnedFactsFile:
     def _about(self, facts: Facts) -> list[LearnedFact] | None:
         """The file is read again only when it has changed."""
         if self._file.changed():
-            by_model: dict[tuple[str, str], list[LearnedFact]] = {}
-            for fact in _read(self.path):
-                by_model.setdefault((fact.provider, fact.model), []).append(fact)
-            self._by_model = by_model
+            self._by_model = _by_model(_read(self.path))
         return self._by_model.get((facts.provider, facts.id))
 
     @contextmanager
@@ -203,7 +204,15 @@ class LearnedFactsFile:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
+        self._by_model = _by_model(facts)
         self._file.look_again()
+
+
+def _by_model(facts: list[LearnedFact]) -> dict[tuple[str, str], list[LearnedFact]]:
+    found: dict[tuple[str, str], list[LearnedFact]] = {}
+    for fact in facts:
+        found.setdefault((fact.provider, fact.model), []).append(fact)
+    return found
 
 
 def _bounded(facts: list[LearnedFact]) -> list[LearnedFact]:

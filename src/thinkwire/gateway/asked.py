@@ -105,7 +105,8 @@ class Directory:
 
     def find(self, name: str, scope: str = EVERYONE) -> Meant:
         """Where a name leads, if there is a key for it; a scope that learned about the model has its own."""
-        meant = self._find(name, EVERYONE)
+        known = self._known.get((name, EVERYONE))
+        meant = known[1] if known is not None and self._clock() < known[0] else self._find(name, EVERYONE)
         learned, target = self._client.learned_facts, meant.located.target.found
         if learned is not None and target is not None and learned.has_own(target.facts, scope):
             return self._find(name, scope)

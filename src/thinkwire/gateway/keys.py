@@ -29,7 +29,7 @@ import msgspec
 
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder, make_folder, state_folder
-from thinkwire.learned_facts import LOCAL_USER, tenant_scope
+from thinkwire.learned_facts import LOCAL_USER, TENANT
 
 PREFIX = "tw_"
 LONGEST = 512
@@ -56,7 +56,7 @@ class Tenant(msgspec.Struct, frozen=True):
     @property
     def scope(self) -> str:
         """The scope of what is learned from this tenant's requests."""
-        return LOCAL_USER if self.id == LOCAL.id else tenant_scope(self.id)
+        return LOCAL_USER if self.id == "local" else f"{TENANT}{self.id}"
 
     def may_use(self, *names: str) -> bool:
         """Whether one of a model's names is within the key's scope."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from thinkwire.reasoning.levels import parse_level
@@ -16,13 +17,14 @@ from thinkwire.reasoning.levels import parse_level
 HIDDEN = "\0"
 """Stands for text of the client. No pattern matches it."""
 _WORD = re.compile(r"\w+", re.ASCII)
-_TELLING = re.compile(r"think|reason|thought|effort|budget|adaptive|between", re.IGNORECASE)
-_WINDOW = 4
+_TELLING = re.compile(r"think|reason|thought|effort|budget|adaptive|between|level|\blow\b", re.IGNORECASE)
+_WINDOW = 3
 """Words in a row that are looked for in the client's texts."""
 _ENDS = 2_000
 """Characters of a long text, at either end, that are looked at."""
 _MOST_TEXT = 2_000_000
 _MOST_PHRASES = 200
+_MOST_STRINGS = 100_000
 _PROTOCOL_KEYS = frozenset(("thinking", "reasoning"))
 """Keys of the history on several wires. Elsewhere only raw fields have them, which are hidden anyway."""
 
@@ -36,7 +38,7 @@ class ClientText:
 
     def __init__(self, body: Any, own: Any, written: Any) -> None:
         self._own = own
-        self._strings = list(_strings(body, written))
+        self._strings = list(islice(_strings(body, written), _MOST_STRINGS))
 
     @cached_property
     def own_strings(self) -> frozenset[str]:
@@ -63,22 +65,28 @@ class ClientText:
             is_protocol = key == "type" or (key is None and text in _PROTOCOL_KEYS)
             if " " in plain or (not is_protocol and bare(text) in names):
                 phrases.add(plain)
-        if len(phrases) > _MOST_PHRASES:
+        if len(phrases) > _MOST_PHRASES or len(self._strings) == _MOST_STRINGS:
             return ""
         for phrase in sorted(phrases, key=len, reverse=True):
             pattern = r"(?<!\w)" + r"\W+".join(phrase.split()) + r"(?!\w)"
             message = re.sub(pattern, HIDDEN, message, flags=re.IGNORECASE | re.ASCII)
         return message
 
-    def has_part_of(self, words: str) -> bool:
-        """Whether the client's texts contain a telling part of these words, also in the middle of a text."""
-        steps = _plain(words).split()
-        size = min(_WINDOW, len(steps))
-        if size < _WINDOW - 1:
-            return False
-        windows = [" ".join(steps[at : at + size]) for at in range(len(steps) - size + 1)]
-        telling = [window for window in windows if _TELLING.search(window)]
-        return self._texts is None or any(f" {window} " in self._texts for window in telling)
+    def hide_slices(self, message: str) -> str:
+        """The message without words that stand in a row in the middle of a text of the client.
+
+        Only rows with a word about thinking are looked for: others say nothing that would be believed.
+        """
+        words = list(_WORD.finditer(message))
+        plain = [word[0].lower() for word in words]
+        hidden: set[int] = set()
+        for at in range(len(words) - _WINDOW + 1):
+            window = " ".join(plain[at : at + _WINDOW])
+            if _TELLING.search(window) and (self._texts is None or f" {window} " in self._texts):
+                hidden.update(range(at, at + _WINDOW))
+        for at in sorted(hidden, reverse=True):
+            message = message[: words[at].start()] + HIDDEN + message[words[at].end() :]
+        return message
 
     @cached_property
     def _texts(self) -> str | None:

@@ -32,8 +32,10 @@ def find_change(refusal: Refusal) -> Change:
         return {}
     if refusal.param is not None and bare_path(refusal.param) not in refusal.own_names:
         return {}
+    if not any(rule.pattern.search(refusal.text) for rule in _RULES):
+        return {}
     for rule in _RULES:
-        for found in rule.pattern.finditer(refusal.text):
+        for found in rule.pattern.finditer(refusal.own_text):
             change = rule.apply(found, refusal)
             if change:
                 return change
@@ -56,9 +58,7 @@ class _Rule(NamedTuple):
             return {}
         if self.needs_param and not refusal.names_effort:
             return {}
-        if not self._was_sent(groups.get("value"), refusal) or refusal.client.has_part_of(found.group()):
-            return {}
-        return self.read(found, refusal, facts)
+        return self.read(found, refusal, facts) if self._was_sent(groups.get("value"), refusal) else {}
 
     def _was_sent(self, value: str | None, refusal: Refusal) -> bool:
         """Whether the plan wrote this kind of control, and the very value where one is named."""
@@ -84,7 +84,7 @@ def _accepted_words(found: re.Match[str], refusal: Refusal, facts: Facts) -> Cha
     """The provider lists what it takes; a list with the word that was sent is about something else."""
     listed: list[str] = []
     at = found.end()
-    while (item := _LISTED.match(refusal.text, at)) and item[1].lower() in (*_RANKS, "true", "false"):
+    while (item := _LISTED.match(refusal.own_text, at)) and item[1].lower() in (*_RANKS, "true", "false"):
         listed.append(item[1].lower())
         at = item.end()
     efforts = sorted((word for word in set(listed) if _RANKS.get(word, 0) > 0), key=_RANKS.__getitem__)
@@ -136,7 +136,7 @@ def _between_tools(found: re.Match[str], refusal: Refusal, facts: Facts) -> Chan
 
 def _no_control(found: re.Match[str], refusal: Refusal, facts: Facts) -> Change:
     path = found.groupdict().get("path")
-    if path is not None and bare_path(path) == "reasoningsummary":
+    if path is not None and bare_path(path) == "reasoning.summary":
         return _no_summary(found, refusal, facts)
     return {"mechanism": "always", "efforts": [], "names": {}, "budget": None, "off": None}
 
@@ -246,7 +246,7 @@ _WORDINGS: list[tuple[str, About, Callable[[re.Match[str], Refusal, Facts], Chan
 _WORDINGS_BESIDE_PARAM: list[tuple[str, About, Callable[[re.Match[str], Refusal, Facts], Change]]] = [
     (rf"unsupported value: {_VALUE} is not supported.{{0,80}}?{_LIST}", "effort", _accepted_words),
     (r"(?:^|: )input should be (?=['\"])", "effort", _accepted_words),
-    (rf"unsupported value: {_VALUE} is not supported", "effort", _refused_word),
+    (rf"unsupported value: {_VALUE} is not supported(?!.{{0,80}}?{_LIST})", "effort", _refused_word),
 ]
 """Wordings that fit any field."""
 

@@ -66,6 +66,11 @@ class Refusal:
         """The provider's own words: the refusal without what the client said."""
         return self.client.hide(self.failure.message[:LONGEST_EVIDENCE], self._all_names, bare_path)
 
+    @cached_property
+    def own_text(self) -> str:
+        """The same without slices of the client's texts, which takes longer to find out."""
+        return self.client.hide_slices(self.text)
+
     @property
     def param(self) -> str | None:
         """The path that the provider names in a field of its own."""
@@ -96,7 +101,7 @@ class Refusal:
     def names_effort(self) -> bool:
         """Whether the provider names the field of the effort in a field of its own."""
         efforts = [path for path in self.controls if _last(path) in _EFFORTS]
-        names = {bare_path(name) for path in efforts for name in (path, _last(path))}
+        names = {bare_path(name) for path in efforts for name in (path, _last(path), path.replace(".", ""))}
         return self.param is not None and bare_path(self.param) in names & self.own_names
 
     @cached_property
@@ -108,6 +113,8 @@ class Refusal:
             if _TELLING.search(steps[-1]):
                 names.add(bare_path(steps[-1]))
             kind = self.controls.get(f"{steps[0]}.type")
+            if steps[-1] == "effort":
+                names.add(bare_path("".join(steps)))
             if len(steps) == 2 and kind is not None:
                 names.add(bare_path(f"{steps[0]}.{kind}.{steps[1]}"))
         return frozenset(names)
@@ -122,8 +129,8 @@ class Refusal:
 
 
 def bare_path(path: str) -> str:
-    """A path without what vendors spell differently: `reasoning.effort`, `reasoningEffort`."""
-    return re.sub(r"[^a-z0-9]", "", path.lower().removeprefix("body."))
+    """A path without what vendors spell differently: `reasoning_effort`, `reasoningEffort`."""
+    return re.sub(r"[^a-z0-9.]", "", path.lower().removeprefix("body."))
 
 
 def _last(path: str) -> str:
