@@ -16,7 +16,7 @@ from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Mould, Prepared, prepare
 from thinkwire.catalog import Catalog
 from thinkwire.errors import Failure, ProviderError
-from thinkwire.events import Answer, Collector, Event, Failed
+from thinkwire.events import Answer, Collector, Event, Failed, events_of
 from thinkwire.folders import LOOK_EVERY
 from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import parse_object
@@ -25,7 +25,7 @@ from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.providers import Provider
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.resolve import Circumstances
-from thinkwire.recover import learned_by, plan_recovery, remember
+from thinkwire.recover import is_whole_for_stream, learned_by, plan_recovery, remember
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
@@ -282,7 +282,11 @@ class Client:
                     await hearer.finish()
                     await reply.drain()
             elif told := attempt.heard_whole(read_whole(prepared, await reply.read())):
-                hearer.hear_whole(told)
+                if is_whole_for_stream(tries.asking):
+                    hearer.hear(list(events_of(told)))
+                    await hearer.finish()
+                else:
+                    hearer.hear_whole(told)
         finally:
             reply.close()
 

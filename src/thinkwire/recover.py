@@ -54,6 +54,11 @@ def _dropped(fields: dict[str, object], steps: list[str]) -> dict[str, object]:
     return rest | {steps[0]: _dropped(inner, steps[1:])}
 
 
+def is_whole_for_stream(asking: Asking) -> bool:
+    """Whether an answer in one piece goes to a client that asked for a stream."""
+    return asking.recovery is not None and asking.recovery.streamed is False
+
+
 def learned_by(asking: Asking, prepared: Prepared, failure: Failure) -> LearnedFact | None:
     """What counts from now on, once the recovered request is accepted."""
     recovery, facts = asking.recovery, prepared.plan.facts

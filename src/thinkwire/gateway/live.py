@@ -96,8 +96,8 @@ class Live:
         self._telling.take(answer)
 
     async def finish(self) -> None:
-        """Tells the end, once."""
-        if self._last is None:
+        """Tells the end, once. An answer that is not streamed is told as a whole, elsewhere."""
+        if self._last is None or not self._telling.is_streamed:
             return
         last, self._last = self._last, None
         await self._keep(self._telling)

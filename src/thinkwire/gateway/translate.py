@@ -168,6 +168,11 @@ class Telling:
         self._encoder = _encoder(understood) if understood.streamed else None
         self.keeps = keeps
 
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the client takes the answer as a stream, however the model gives it."""
+        return self._encoder is not None
+
     def growth(self, index: int) -> Growth | None:
         """How a block grows until something else is fed; None while growing is not all that a text does."""
         around = self._encoder.around(index) if self._encoder is not None else None

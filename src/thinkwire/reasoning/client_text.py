@@ -1,7 +1,7 @@
 """Find and hide what a client wrote in what a provider says about it.
 
-Providers quote the fields, values and texts that they refuse. Whoever sends a field may name it like a
-refusal, so nothing that came from the client counts as the provider's own words.
+Providers quote the fields, values and texts that they refuse. A client may name a field like a refusal, so
+nothing that came from the client counts as the provider's own words.
 """
 
 from __future__ import annotations
