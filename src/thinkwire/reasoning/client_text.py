@@ -82,7 +82,7 @@ class ClientText:
         hidden: set[int] = set()
         for at in range(len(words) - _WINDOW + 1):
             window = " ".join(plain[at : at + _WINDOW])
-            if _TELLING.search(window) and (self._texts is None or f" {window} " in self._texts):
+            if _TELLING.search(window) and (self._texts is None or window in self._texts):
                 hidden.update(range(at, at + _WINDOW))
         for at in sorted(hidden, reverse=True):
             message = message[: words[at].start()] + HIDDEN + message[words[at].end() :]
@@ -100,7 +100,7 @@ class ClientText:
                 return None
             if not kept.isalnum():
                 parts.append(_plain(kept))
-        return " " + " \n ".join(parts) + " "
+        return "\n".join(parts)
 
 
 def _plain(text: str) -> str:
