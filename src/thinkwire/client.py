@@ -10,12 +10,10 @@ from contextlib import aclosing, asynccontextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
-import msgspec
-
 from thinkwire.access import find_key, known_providers, missing_key
 from thinkwire.asking import Asking, Mould, Prepared, prepare
 from thinkwire.catalog import Catalog
-from thinkwire.errors import Failure, ProviderError
+from thinkwire.errors import ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, events_of
 from thinkwire.folders import LOOK_EVERY
 from thinkwire.http import AnyReply, Timeouts, open_http

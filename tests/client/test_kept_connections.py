@@ -164,7 +164,9 @@ async def test_a_request_is_sent_no_more_often_than_configured(
     whole = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(answer), answer)
     script = Script([whole, b""], *([b""] for _ in range(9)))
     async with server(script.talk()) as url:
-        client = Client(keys={"anthropic": "key"}, bases={"anthropic": url}, retries=retries, lessons=False)
+        client = Client(
+            keys={"anthropic": "key"}, bases={"anthropic": url}, retries=retries, learned_facts=False
+        )
         await client._http.aclose()
         client._http = http
         await client.complete("Hi", model="claude-opus-5", streamed=False)
@@ -183,7 +185,7 @@ async def test_a_retry_takes_a_new_connection(monkeypatch: pytest.MonkeyPatch) -
     busy = b"HTTP/1.1 529 Busy\r\ncontent-length: 0\r\n\r\n"
     script = Script([busy, b""], [whole])
     async with server(script.talk()) as url:
-        client = Client(keys={"anthropic": "key"}, bases={"anthropic": url}, retries=1, lessons=False)
+        client = Client(keys={"anthropic": "key"}, bases={"anthropic": url}, retries=1, learned_facts=False)
         await client.complete("Hi", model="claude-opus-5", streamed=False)
         await client.aclose()
     assert (script.opened, len(script.heard)) == (2, 2)

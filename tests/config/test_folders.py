@@ -18,12 +18,11 @@ from thinkwire.folders import config_folder, data_folder, make_folder, state_fol
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import open_ledger
 from thinkwire.gateway.secret import load_secrets
-from thinkwire.lessons import default_book
-from thinkwire.reasoning.recovery import Lesson
+from thinkwire.learned_facts import LOCAL_USER, LearnedFact, default_learned_facts
 from thinkwire.store import open_store
 from thinkwire.terminal.history import History
 
-LESSON = Lesson("p", "m", {}, "said so", 0.0)
+FACT = LearnedFact(LOCAL_USER, "p", "m", {}, "said so", 0.0)
 
 FOLDERS = {"CONFIG": config_folder, "STATE": state_folder, "DATA": data_folder}
 AT_HOME = {"CONFIG": ".config", "STATE": ".local/state", "DATA": ".local/share"}
@@ -74,8 +73,8 @@ def use_state() -> None:
     load_secrets()
 
 
-def use_lessons() -> None:
-    default_book().add(LESSON)
+def use_learned_facts() -> None:
+    default_learned_facts().add(FACT)
 
 
 def use_config() -> None:
@@ -106,7 +105,7 @@ def use_history() -> None:
     History().add("Hello.")
 
 
-USES = [use_state, use_lessons, use_config, use_profiles, use_ledger, use_store, use_history]
+USES = [use_state, use_learned_facts, use_config, use_profiles, use_ledger, use_store, use_history]
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
