@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +14,8 @@ from thinkwire.http import Timeouts
 from thinkwire.providers import default_providers
 from thinkwire.sim.app import Simulator
 from thinkwire.sim.chaos import Chaos
-from thinkwire.sim.server import serving
+from thinkwire.sim.fixture import Running
+from thinkwire.sim.server import running_simulator
 
 pytestmark = pytest.mark.anyio
 
@@ -29,30 +31,38 @@ BROKEN = (
 )
 
 
-async def asked(model: str, spec: str) -> Answer:
+@pytest.fixture(scope="module")
+def chaotic() -> Iterator[Running]:
+    """One set of simulators for all cases, which misbehave as each case says."""
+    app = Simulator()
+    with running_simulator(app) as url:
+        yield Running(url, app)
+
+
+async def complete(chaotic: Running, model: str, spec: str, *, patience: float = 10) -> Answer:
+    """Ask a model one question while the simulators misbehave as `spec` says."""
     names = default_providers()
-    async with serving(Simulator(chaos=Chaos.parse(spec))) as url:
-        bases = {name: f"{url}/{name}" for name in names}
-        timeouts = Timeouts(connect=2, first_byte=0.7, idle=0.7)
-        async with Client(
-            keys=dict.fromkeys(names, "any-key"), bases=bases, retries=0, timeouts=timeouts
-        ) as client:
-            return await asyncio.wait_for(client.complete("What is thinking?", model=model), 15)
+    chaotic.app.chaos = Chaos.parse(spec)
+    bases = {name: chaotic.at(name) for name in names}
+    timeouts = Timeouts(connect=2, first_byte=patience, idle=patience)
+    keys = dict.fromkeys(names, "any-key")
+    async with Client(keys=keys, bases=bases, retries=0, timeouts=timeouts) as client:
+        return await asyncio.wait_for(client.complete("What is thinking?", model=model), 15)
 
 
 @pytest.mark.parametrize("spec", HARMLESS)
 @pytest.mark.parametrize("model", MODELS)
-async def test_what_only_looks_bad_changes_nothing(model: str, spec: str) -> None:
-    answer = await asked(model, spec)
+async def test_what_only_looks_bad_changes_nothing(chaotic: Running, model: str, spec: str) -> None:
+    answer = await complete(chaotic, model, spec)
     assert answer.finish == "stop"
     assert "simulated" in answer.turn.text
 
 
 @pytest.mark.parametrize("model", MODELS)
-async def test_a_wrong_length_is_an_answer_or_a_typed_error(model: str) -> None:
+async def test_a_wrong_length_is_an_answer_or_a_typed_error(chaotic: Running, model: str) -> None:
     """Whether the end can be told without the promised bytes depends on the wire."""
     try:
-        answer = await asked(model, "wrong-length")
+        answer = await complete(chaotic, model, "wrong-length")
     except ProviderError as error:
         answer = error.partial
     assert "simulated" in answer.turn.text
@@ -60,10 +70,10 @@ async def test_a_wrong_length_is_an_answer_or_a_typed_error(model: str) -> None:
 
 @pytest.mark.parametrize("spec", BROKEN)
 @pytest.mark.parametrize("model", MODELS)
-async def test_trouble_is_a_typed_error_and_nothing_hangs(model: str, spec: str) -> None:
+async def test_trouble_is_a_typed_error_and_nothing_hangs(chaotic: Running, model: str, spec: str) -> None:
     before = asyncio.all_tasks()
     with pytest.raises(ProviderError) as caught:
-        await asked(model, spec)
+        await complete(chaotic, model, spec, patience=0.3 if "stall" in spec else 10)
     assert caught.value.failure.message
     assert caught.value.advice in ("retry", "report", "fix_request")
     partial = caught.value.partial
