@@ -30,12 +30,17 @@ def server(
         yield one
 
 
-def test_what_the_document_promises_is_kept(server: Server, tmp_path: Path) -> None:
+QUICK = ("--phases", "fuzzing", "--max-examples", "1")
+THOROUGH = ("--phases", "coverage,fuzzing", "--max-examples", "5")
+
+
+@pytest.mark.parametrize("depth", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.full)], ids=" ".join)
+def test_what_the_document_promises_is_kept(server: Server, tmp_path: Path, depth: tuple[str, ...]) -> None:
     command = [
         str(Path(sys.executable).with_name("st")),
         *("run", f"http://127.0.0.1:{server.port}/api/openapi.json"),
         *("-H", f"cookie: {server.cookie}", "-H", f"x-csrf-token: {server.csrf}"),
-        *("--exclude-checks", SEMANTIC, "--phases", "coverage,fuzzing", "--max-examples", "5"),
+        *("--exclude-checks", SEMANTIC, *depth),
         *("--request-timeout", "30", "--no-color", "--continue-on-failure"),
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations, product
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.gateway.gateways import Served
 from tests.gateway.matrix.clients import Talker
@@ -36,6 +38,8 @@ ELSEWHERE = {
 }
 """Where a conversation goes in between; to Claude, where nothing else is said."""
 
+ONE_PER_DIALECT = ("anthropic", "openai", "google", "deepseek")
+
 
 @pytest.fixture(scope="module")
 def talkers(served: Served) -> Iterator[dict[str, Talker]]:
@@ -45,9 +49,29 @@ def talkers(served: Served) -> Iterator[dict[str, Talker]]:
         talker.close()
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize("provider", MODELS)
-@pytest.mark.parametrize("ingress", dialects.NAMES)
+def cells() -> Iterator[ParameterSet]:
+    """Every client with every provider in every scenario; `make test` runs the part that is in `is_usual`."""
+    for ingress, provider, scenario in product(dialects.NAMES, MODELS, SCENARIOS):
+        marks = () if is_usual(ingress, provider, scenario) else (pytest.mark.full,)
+        yield pytest.param(ingress, provider, scenario, marks=marks)
+
+
+def is_usual(ingress: str, provider: str, scenario: str) -> bool:
+    """All cells of one provider per dialect; of the others every pair of client, provider and scenario."""
+    if provider in ONE_PER_DIALECT:
+        return True
+    at = list(MODELS).index(provider) + list(SCENARIOS).index(scenario)
+    return dialects.NAMES[at % len(dialects.NAMES)] == ingress
+
+
+def test_the_usual_cells_contain_every_pair() -> None:
+    usual = [cell for cell in product(dialects.NAMES, MODELS, SCENARIOS) if is_usual(*cell)]
+    sides = (dialects.NAMES, tuple(MODELS), tuple(SCENARIOS))
+    for one, other in combinations(range(3), 2):
+        assert {(cell[one], cell[other]) for cell in usual} == set(product(sides[one], sides[other]))
+
+
+@pytest.mark.parametrize(("ingress", "provider", "scenario"), list(cells()))
 def test_cell(
     talkers: dict[str, Talker],
     served: Served,
