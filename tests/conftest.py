@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -31,12 +32,16 @@ def _stay_on_loopback(event: str, args: tuple[Any, ...]) -> None:
 sys.addaudithook(_stay_on_loopback)
 
 
+_serial = itertools.count()
+
+
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that a test learns stays on the machine, and nothing set or learnt there comes into a test."""
-    monkeypatch.setenv("THINKWIRE_STATE", str(tmp_path_factory.getbasetemp() / "state-that-is-not-there"))
-    monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path_factory.getbasetemp() / "config-that-is-not-there"))
-    monkeypatch.setenv("THINKWIRE_DATA", str(tmp_path_factory.mktemp("data")))
+    """Point state, configuration and data at folders that are created when a test writes to them."""
+    base = tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("THINKWIRE_STATE", str(base / "state-that-is-not-there"))
+    monkeypatch.setenv("THINKWIRE_CONFIG", str(base / "config-that-is-not-there"))
+    monkeypatch.setenv("THINKWIRE_DATA", str(base / f"data-{next(_serial)}"))
     for name in (
         "MODELS",
         "MODEL",

@@ -8,6 +8,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
+from tests.grouping import for_each
 from thinkwire.catalog import Facts, default_catalog
 from thinkwire.catalog.tables import Family
 
@@ -156,7 +157,7 @@ SEED_MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("provider", "name"), SEED_MODELS)
+@for_each("provider, name", SEED_MODELS)
 def test_every_model_of_the_seeds_has_a_row(provider: str, name: str) -> None:
     found = CATALOG.find(provider, name)
     assert found is not None
@@ -209,7 +210,7 @@ BUDGETS = [
 ]
 
 
-@pytest.mark.parametrize(("provider", "name", "least", "most", "limit", "dynamic"), BUDGETS)
+@for_each("provider, name, least, most, limit, dynamic", BUDGETS)
 def test_budgets(provider: str, name: str, least: int, most: int, limit: int, dynamic: bool) -> None:
     facts = row(provider, name)
     assert facts.budget is not None
@@ -320,7 +321,7 @@ openrouter ~google/gemini-pro-latest: exact effort low,medium,high -
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("line", LOOKUPS)
+@for_each("line", LOOKUPS)
 def test_lookup(line: str) -> None:
     asked, _, expected = line.rpartition(": ")
     provider, name = asked.split()
@@ -347,7 +348,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("provider", "name"), UNKNOWN)
+@for_each("provider, name", UNKNOWN)
 def test_nobody_knows(provider: str, name: str) -> None:
     assert CATALOG.find(provider, name) is None
 
@@ -399,7 +400,7 @@ SPARSE = [
 ]
 
 
-@pytest.mark.parametrize(("provider", "name", "words"), SPARSE)
+@for_each("provider, name, words", SPARSE)
 def test_models_with_gaps_name_every_level(provider: str, name: str, words: str) -> None:
     facts = row(provider, name)
     spelled = {"med": "medium"}
@@ -447,7 +448,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("provider", "name", "refused"), REFUSALS)
+@for_each("provider, name, refused", REFUSALS)
 def test_refusals(provider: str, name: str, refused: str) -> None:
     assert list(row(provider, name).refuses) == refused.split()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.grouping import for_each
 from tests.reasoning.test_recovery import recovery_of, second_try
 from tests.reasoning.test_resolver import HELLO, TOOL, told
 from thinkwire import dialects
@@ -28,6 +29,10 @@ BUDGETS = (-1, 0, 1, 2_000, 16_000, 50_000)
 
 def codes(shown: Explanation) -> set[str]:
     return {note.code for note in shown.notes}
+
+
+def provider_of(name: str) -> str:
+    return name.partition("/")[0]
 
 
 def wishes() -> Iterator[Intent]:
@@ -148,7 +153,7 @@ def test_rule_33_models_that_do_not_think_get_no_field(name: str) -> None:
     assert codes(told(f"{name}/high")) == {"reasoning.unsupported"}
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.split("/")[0] in ("openai", "xai")])
+@for_each("name", [name for name in MODELS if name.split("/")[0] in ("openai", "xai")], group=provider_of)
 def test_rule_34_each_api_has_its_own_spelling(name: str) -> None:
     chat = explain(MODELS[name], Intent(), HELLO).dialect == "openai-chat"
     foreign = "reasoning" if chat else "reasoning_effort"
@@ -177,7 +182,7 @@ def test_rule_36_an_unknown_host_gets_no_field_and_that_is_said(name: str) -> No
 TOGETHER = {"thinking_type": {"thinking", "reasoning_effort"}}
 
 
-@pytest.mark.parametrize("name", MODELS)
+@for_each("name", MODELS, group=provider_of)
 def test_rule_37_one_wish_is_said_in_one_dialect(name: str) -> None:
     facts = MODELS[name].found
     assert facts is not None
@@ -192,12 +197,12 @@ LOOKALIKES = [
 ]
 
 
-@pytest.mark.parametrize("name", LOOKALIKES)
+@for_each("name", LOOKALIKES, group=provider_of)
 def test_rule_38_a_lookalike_of_a_provider_is_unknown(name: str) -> None:
     assert find_provider(name) is None
 
 
-@pytest.mark.parametrize("name", LOOKALIKES)
+@for_each("name", LOOKALIKES, group=provider_of)
 def test_rule_38_a_model_at_a_lookalike_is_at_no_known_service(name: str) -> None:
     assert find_target(f"{name}/some-model").provider is None
 
@@ -233,7 +238,7 @@ def test_rule_39_a_config_set_by_hand_is_sent_unchanged(value: Any) -> None:
     assert told("gemini-3.5-flash/high", extras=extras).body["generationConfig"] == {"thinkingConfig": value}
 
 
-@pytest.mark.parametrize("name", MODELS)
+@for_each("name", MODELS, group=provider_of)
 def test_rule_40_our_own_words_never_reach_the_wire(name: str) -> None:
     target = MODELS[name]
     assert target.found is not None
@@ -269,7 +274,7 @@ def test_rule_41_a_number_beyond_all_numbers_is_not_read() -> None:
         parse(b'{"top_p": 1e400}')
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("qwen/")])
+@for_each("name", [name for name in MODELS if name.startswith("qwen/")], group=provider_of)
 def test_rule_42_a_switch_or_budget_and_an_effort_never_go_together(name: str) -> None:
     for body in bodies(MODELS[name]):
         assert not {"enable_thinking", "thinking_budget"} & set(body) or "reasoning_effort" not in body
@@ -299,7 +304,7 @@ def test_rule_43_deepseek_gets_a_switch_and_the_words_it_knows(
     assert (body.get("thinking"), body.get("reasoning_effort")) == (thinking, word)
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("zai/")])
+@for_each("name", [name for name in MODELS if name.startswith("zai/")], group=provider_of)
 def test_rule_44_glm_gets_only_words_that_it_advertises(name: str) -> None:
     target = MODELS[name]
     assert target.found is not None
@@ -396,7 +401,7 @@ def test_rule_47_another_refusal_is_no_reason_to_try_again(name: str, _: str, re
 WORDED = [name for name, target in MODELS.items() if target.found and target.found.facts.efforts]
 
 
-@pytest.mark.parametrize("name", [name for name in WORDED if name.split("/")[0] in ("openai", "xai")])
+@for_each("name", [name for name in WORDED if name.split("/")[0] in ("openai", "xai")], group=provider_of)
 def test_rule_48_a_refused_word_steps_towards_less(name: str) -> None:
     found = MODELS[name].found
     assert found is not None
@@ -433,7 +438,7 @@ def test_rule_48_of_the_words_a_refusal_lists_none_stronger_is_taken(
     assert second.effective.effort == expected
 
 
-@pytest.mark.parametrize("name", MODELS)
+@for_each("name", MODELS, group=provider_of)
 def test_rule_49_a_weak_wish_does_not_become_off(name: str) -> None:
     target = MODELS[name]
     wanted = [Intent(level=level) for level in LADDER] + [Intent(budget=1), Intent(on=True)]
@@ -483,7 +488,7 @@ def test_rule_52_minimax_gets_a_temperature_within_its_range(name: str, asked: f
     assert told(name, temperature=asked).body["temperature"] == sent
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("openrouter/")])
+@for_each("name", [name for name in MODELS if name.startswith("openrouter/")], group=provider_of)
 def test_rule_53_openrouter_gets_an_effort_or_a_budget_or_a_no(name: str) -> None:
     target = MODELS[name]
     assert target.found is not None
@@ -527,7 +532,7 @@ def test_rule_55_grok_gets_neither_penalties_nor_stop(name: str, refused: set[st
     assert {field for fields in dropped for field in fields} == refused
 
 
-@pytest.mark.parametrize("name", WORDED)
+@for_each("name", WORDED, group=provider_of)
 def test_rule_56_an_effort_never_vanishes_on_the_way(name: str) -> None:
     target = MODELS[name]
     assert target.found is not None

@@ -136,6 +136,11 @@ def requests() -> list[ParameterSet]:
     return _params(lambda item: item.request is not None and item.wire not in READ_ONLY)
 
 
+def dialect_of(recording: Recording) -> str:
+    """The group of a recording in tests that run over all of them."""
+    return recording.dialect
+
+
 def _params(select: Callable[[Recording], bool]) -> list[ParameterSet]:
     """The recordings in scope; without the folder, one that is skipped for that reason."""
     if folder() is None:

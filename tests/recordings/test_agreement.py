@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.recordings.loader import Recording, answers
+from tests.grouping import for_each
+from tests.recordings.loader import Recording, answers, dialect_of
 from tests.recordings.normal import differences, losses
 from tests.recordings.seen import events_from, said, said_in_stream, streamed_again
 from thinkwire import dialects
 from thinkwire.events import Answer, collect, events_of
 
 
-@pytest.mark.parametrize("recording", answers("json", "stream"))
+@for_each("recording", answers("json", "stream"), group=dialect_of)
 def test_written_as_json_it_is_the_same_answer(recording: Recording) -> None:
     dialect = dialects.get(recording.dialect)
     answer = decoded(recording)
@@ -19,14 +18,14 @@ def test_written_as_json_it_is_the_same_answer(recording: Recording) -> None:
     assert list(differences(said(answer), said(again))) == []
 
 
-@pytest.mark.parametrize("recording", answers("json", written=True))
+@for_each("recording", answers("json", written=True), group=dialect_of)
 def test_written_as_json_it_lacks_nothing_of_the_recorded_body(recording: Recording) -> None:
     dialect = dialects.get(recording.dialect)
     again = dialect.encode_response(dialect.decode_response(recording.body)).body
     assert losses(recording.body, again) == []
 
 
-@pytest.mark.parametrize("recording", answers("json"))
+@for_each("recording", answers("json"), group=dialect_of)
 def test_written_as_a_stream_it_is_the_same_answer(recording: Recording) -> None:
     answer = decoded(recording)
     again = streamed_again(dialects.get(recording.dialect), events_of(answer))

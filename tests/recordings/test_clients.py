@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.grouping import for_each
 from tests.recordings.normal import differences, normal
 from tests.support import clients_root
 from thinkwire import dialects
@@ -36,6 +37,10 @@ def captures() -> list[Any]:
     return [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in files]
 
 
+def client_of(path: Path) -> str:
+    return path.parent.name
+
+
 def loaded(path: Path) -> tuple[str, dict[str, Any]]:
     """A capture's dialect and body."""
     capture = json.loads(path.read_bytes())
@@ -48,7 +53,7 @@ EXCUSES = {"thinking.dropped", "field.changed"}
 """Thinking that nobody signed, and call ids that the vendor would refuse, do not go out; Notes say so."""
 
 
-@pytest.mark.parametrize("path", captures())
+@for_each("path", captures(), group=client_of)
 def test_what_a_client_sends_survives_reading_and_writing(path: Path) -> None:
     name, body = loaded(path)
     dialect = dialects.get(name)
@@ -63,7 +68,7 @@ def test_what_a_client_sends_survives_reading_and_writing(path: Path) -> None:
         assert dialect.decode_request(encoded.body) == request
 
 
-@pytest.mark.parametrize("path", captures())
+@for_each("path", captures(), group=client_of)
 def test_a_clients_wish_to_think_is_understood_and_leaves_nothing_behind(path: Path) -> None:
     name, body = loaded(path)
     intent, rest = read_intent(dialects.get(name).decode_request(body))

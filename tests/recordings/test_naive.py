@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.recordings.loader import Recording, answers
+from tests.grouping import for_each
+from tests.recordings.loader import Recording, answers, dialect_of
 from tests.recordings.naive import facts_of
 
 SEVERAL_ANSWERS = "azure/vercel-ai__azure-azure-reasoning-encrypted-content.1-chunks__1"
 """Holds four answers in a row; the index counts the calls of all of them."""
 
 
-@pytest.mark.parametrize("recording", answers("json", "stream"))
+@for_each("recording", answers("json", "stream"), group=dialect_of)
 def test_the_naive_reading_agrees_with_the_index(recording: Recording) -> None:
     facts = facts_of(recording)
     told = recording.features

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.recordings.loader import Recording, requests
+from tests.grouping import for_each
+from tests.recordings.loader import Recording, dialect_of, requests
 from tests.recordings.normal import differences, normal
 from thinkwire import dialects
 
 
-@pytest.mark.parametrize("recording", requests())
+@for_each("recording", requests(), group=dialect_of)
 def test_requests_survive_reading_and_writing(recording: Recording) -> None:
     assert recording.request is not None
     dialect = dialects.get(recording.dialect)

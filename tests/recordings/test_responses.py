@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.recordings.loader import Recording, answers
+from tests.grouping import for_each
+from tests.recordings.loader import Recording, answers, dialect_of
 from tests.recordings.naive import Facts, facts_of
 from tests.recordings.seen import adds_up, events_from, seen
 from thinkwire import dialects
@@ -36,17 +35,17 @@ WORDS = {
 """The first of these that the body has says what it is."""
 
 
-@pytest.mark.parametrize("recording", answers("json"))
+@for_each("recording", answers("json"), group=dialect_of)
 def test_json_answers_say_what_the_raw_json_says(recording: Recording) -> None:
     compare(dialects.get(recording.dialect).decode_response(recording.body), facts_of(recording))
 
 
-@pytest.mark.parametrize("recording", answers("stream"))
+@for_each("recording", answers("stream"), group=dialect_of)
 def test_streamed_answers_say_what_the_raw_frames_say(recording: Recording) -> None:
     compare(collect(events_from(dialects.get(recording.dialect), [recording.data])), facts_of(recording))
 
 
-@pytest.mark.parametrize("recording", answers("error"))
+@for_each("recording", answers("error"), group=dialect_of)
 def test_errors_are_understood(recording: Recording) -> None:
     failure = dialects.get(recording.dialect).decode_error(
         recording.status, recording.headers, recording.data

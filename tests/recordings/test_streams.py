@@ -6,9 +6,8 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-import pytest
-
-from tests.recordings.loader import Recording, answers
+from tests.grouping import for_each
+from tests.recordings.loader import Recording, answers, dialect_of
 from tests.recordings.normal import differences
 from tests.recordings.seen import events_from, said, streamed_again
 from thinkwire import dialects
@@ -30,7 +29,7 @@ SMALL = 20_000
 """Up to this many bytes a stream is fed byte by byte."""
 
 
-@pytest.mark.parametrize("recording", answers("stream"))
+@for_each("recording", answers("stream"), group=dialect_of)
 def test_any_split_of_the_bytes_gives_the_same_events(recording: Recording) -> None:
     dialect = dialects.get(recording.dialect)
     whole = events_from(dialect, [recording.data])
@@ -39,7 +38,7 @@ def test_any_split_of_the_bytes_gives_the_same_events(recording: Recording) -> N
         assert events_from(dialect, chunks) == whole, name
 
 
-@pytest.mark.parametrize("recording", answers("stream"))
+@for_each("recording", answers("stream"), group=dialect_of)
 def test_events_come_in_their_order(recording: Recording) -> None:
     events = events_from(dialects.get(recording.dialect), [recording.data])
     told = [event for event in events if not isinstance(event, Noted)]
@@ -62,7 +61,7 @@ def test_events_come_in_their_order(recording: Recording) -> None:
     assert isinstance(told[-1], Failed) or not still_open
 
 
-@pytest.mark.parametrize("recording", answers("stream"))
+@for_each("recording", answers("stream"), group=dialect_of)
 def test_a_stream_cut_short_is_a_failure_with_what_had_arrived(recording: Recording) -> None:
     dialect = dialects.get(recording.dialect)
     whole = collect(events_from(dialect, [recording.data]))
@@ -77,7 +76,7 @@ def test_a_stream_cut_short_is_a_failure_with_what_had_arrived(recording: Record
             beginning_of(whole, collect(events))
 
 
-@pytest.mark.parametrize("recording", answers("stream"))
+@for_each("recording", answers("stream"), group=dialect_of)
 def test_our_own_stream_of_it_says_the_same(recording: Recording) -> None:
     dialect = dialects.get(recording.dialect)
     events = events_from(dialect, [recording.data])

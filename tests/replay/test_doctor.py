@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from tests.client.test_matrix import LOOP, SEEDS, TOOLS, begun, results
+from tests.grouping import for_each
 from thinkwire import asking as asking_module
 from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.client import Client
@@ -346,7 +347,7 @@ def test_a_good_conversation_has_nothing_wrong_and_is_left_as_it_is(model: str) 
     assert healed(turns, destination(model)) == Mended(turns)
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 @pytest.mark.parametrize("model", MODELS)
 def test_what_a_provider_refuses_is_found_and_what_is_mended_it_takes(model: str, name: str) -> None:
     turns = CASES[name](talk(model).turns)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
+from tests.grouping import for_each
 from tests.sdk.rules import RULES, Frame, frames
 from tests.sdk.samples import SAMPLES, Manner, encode, in_pieces, streams
 from thinkwire.dialects import NAMES
@@ -19,7 +20,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "answer", "manner"), EVERY)
+@for_each("dialect, answer, manner", EVERY, group=lambda dialect, **_: dialect)
 def test_a_stream_keeps_the_rules(dialect: str, answer: Answer, manner: Manner) -> None:
     RULES[dialect](frames(encode(dialect, manner(answer))))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
+from tests.grouping import for_each
 from tests.recordings.loader import DIALECTS, folder
 from tests.sim.rules.ask import ACCOUNT
 from thinkwire.catalog import default_catalog
@@ -88,7 +89,11 @@ def _asked(data: dict[str, Any]) -> Asked | None:
     return Asked(provider, dialect, model, found.facts, body, headers, Trusting(dialect, model), ACCOUNT)
 
 
-@pytest.mark.parametrize(("asked", "answer"), recorded(accepted=True))
+def provider_of(asked: Asked, answer: dict[str, Any]) -> str:
+    return asked.provider
+
+
+@for_each("asked, answer", recorded(accepted=True), group=provider_of)
 def test_takes_what_the_vendor_took(asked: Asked, answer: dict[str, Any]) -> None:
     found = first_refusal(asked)
     assert found is None, f"the vendor answered {answer['status']}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.grouping import for_each
 from tests.sim.rules import (
     cases_anthropic,
     cases_anthropic_messages,
@@ -56,12 +57,16 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.CASES]
 
 
+def family_of(case: Case) -> str:
+    return case.rule.partition(".")[0]
+
+
 def refusals(asked: Asked) -> list[str]:
     rules = rules_for(asked.provider, asked.dialect)
     return [rule.id for rule in rules if rule.check(asked) is not None]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+@for_each("case", CASES, group=family_of, ids=lambda case: case.rule)
 def test_refuses_what_it_is_there_for(case: Case) -> None:
     found = first_refusal(case.refused)
     assert found is not None
@@ -70,7 +75,7 @@ def test_refuses_what_it_is_there_for(case: Case) -> None:
     assert case.words in refusal.message
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+@for_each("case", CASES, group=family_of, ids=lambda case: case.rule)
 def test_lets_its_neighbour_pass(case: Case) -> None:
     assert refusals(case.passes) == []
 
@@ -189,7 +194,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+@for_each("case", CASES, group=family_of, ids=lambda case: case.rule)
 def test_no_rule_breaks_over_nonsense(case: Case) -> None:
     """Whatever stands anywhere in a body, rules refuse or let pass; none fails."""
     for path in _paths(case.passes.body):
