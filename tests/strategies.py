@@ -1,6 +1,11 @@
-"""Neutral values for hypothesis: everything that the format can hold."""
+"""Hypothesis strategies: values of the neutral format, and damage to JSON values, streams and bytes."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -96,3 +101,67 @@ answers = st.builds(
     usage=st.none() | usages(),
     extras=extras,
 )
+
+
+def copy_json(value: Any) -> Any:
+    """Copy a JSON value so that no two parts of the copy are the same object."""
+    return json.loads(json.dumps(value))
+
+
+JUNK: list[Any] = [
+    *(None, True, 0, -1, 0.5, 10**30),
+    *("", "x", "text", "<think>"),
+    *([], [None], [[]], [{}], ["x"]),
+    *({}, {"a": None}, {"a": [{}]}, {"type": "text"}, {"type": "x"}),
+]
+junk: st.SearchStrategy[Any] = st.sampled_from(JUNK).map(copy_json) | json_values
+"""JSON values where others are expected."""
+
+Place = tuple[str | int, ...]
+
+
+def places_in(value: Any, start: Place = ()) -> Iterator[Place]:
+    """Yield the path of every part of a JSON value, outer parts first; the value itself is not one."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, part in steps:
+        yield (*start, step)
+        yield from places_in(part, (*start, step))
+
+
+def part_at(value: Any, place: Place) -> Any:
+    return reduce(lambda part, step: part[step], place, value)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, value: Any) -> Any:
+    """Copy a JSON object or array with one to four parts removed, or replaced by junk or another part."""
+    value = copy_json(value)
+    for _ in range(draw(st.integers(1, 4))):
+        places = list(places_in(value))
+        if not places:
+            break
+        *way, last = draw(st.sampled_from(places))
+        holder = part_at(value, tuple(way))
+        match draw(st.sampled_from(["replace", "remove", "repeat"])):
+            case "replace":
+                holder[last] = draw(junk)
+            case "remove":
+                del holder[last]
+            case _:
+                holder[last] = copy_json(part_at(value, draw(st.sampled_from(places))))
+    return value
+
+
+@st.composite
+def damaged_frames(draw: st.DrawFn, frames: list[Any]) -> list[Any]:
+    """Damage the frames of a stream; in every other example their order is lost as well."""
+    found: list[Any] = draw(damaged(frames))
+    return draw(st.permutations(found)) if draw(st.booleans()) else found
+
+
+@st.composite
+def damaged_bytes(draw: st.DrawFn, data: bytes) -> bytes:
+    """Put noise somewhere in the bytes, instead of some of them or between them."""
+    start = draw(st.integers(0, len(data)))
+    lost = draw(st.just(0) | st.integers(0, 200))
+    return data[:start] + draw(st.binary(max_size=200)) + data[start + lost :]
