@@ -36,7 +36,7 @@ test: setup web web-test ## run the tests, offline: in parallel, and then those 
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable -m "not full" $(SCREENS:%=--ignore=%) $(ARGS)
 	$(BIN)/pytest $(SCREENS) -m "not full" $(ARGS) || [ $$? -eq 5 ]
 
-test-full: setup web ## run what make test leaves out: fuzzing and full matrices
+test-full: setup web ## run what make test leaves out: fuzzing, laws with many examples, full matrices
 	$(BIN)/pytest -n auto --dist worksteal --inline-snapshot=disable -m full $(ARGS)
 
 test-screens: setup web ## drive the web app in Chromium and the terminal in tmux, one after the other

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -29,12 +31,12 @@ def read(dialect: str, parts: Sequence[bytes]) -> list[Event]:
     return cuts.run(decoder.feed, decoder.close, parts)
 
 
-UNCUT = {
-    (dialect, name): read(dialect, [stream])
-    for dialect, samples in ALL.items()
-    for name, stream in samples.STREAMS.items()
-}
-"""The events of each sample of a stream that arrives in one piece."""
+STREAMS = [(dialect, stream) for dialect, samples in ALL.items() for stream in samples.STREAMS]
+
+
+@cache
+def read_in_one_piece(dialect: str, stream: str) -> list[Event]:
+    return read(dialect, [ALL[dialect].STREAMS[stream]])
 
 
 def write(dialect: str, events: Iterable[Event]) -> tuple[bytes, list[Note]]:
@@ -55,7 +57,7 @@ def test_every_dialect_has_strategies_and_samples(dialect: str) -> None:
     for sample in (samples.RICH_REQUEST, samples.RICH_ANSWER, samples.RICH_STREAM):
         assert sample == parse(dump(sample)) != type(sample)()
     assert samples.FRAMINGS
-    assert {"rich", "error", "cut", "not json", "after the end"} <= set(samples.STREAMS)
+    assert {"rich", "steps", "error", "cut", "not json", "after the end"} <= set(samples.STREAMS)
     assert isinstance(samples.ALLOWED_NOTES, frozenset)
     assert isinstance(samples.CANONICAL_REQUESTS, bool)
     assert isinstance(samples.ALWAYS_STARTS, bool)
@@ -106,12 +108,15 @@ def test_a_stream_is_read_as_it_was_written(dialect: str, data: st.DataObject) -
 @law
 def test_any_split_of_the_bytes_gives_the_same_events(dialect: str, data: st.DataObject) -> None:
     for name, stream in ALL[dialect].STREAMS.items():
-        assert read(dialect, cuts.cut(data, stream)) == UNCUT[dialect, name]
+        assert read(dialect, cuts.cut(data, stream)) == read_in_one_piece(dialect, name)
 
 
-@pytest.mark.parametrize(("dialect", "stream"), UNCUT)
-def test_byte_by_byte_gives_the_same_events(dialect: str, stream: str) -> None:
-    assert read(dialect, cuts.pieces(ALL[dialect].STREAMS[stream])) == UNCUT[dialect, stream]
+@pytest.mark.parametrize(("dialect", "stream"), STREAMS)
+def test_single_bytes_and_single_lines_give_the_same_events(dialect: str, stream: str) -> None:
+    wire = ALL[dialect].STREAMS[stream]
+    lines = re.findall(rb"[^\r\n]*[\r\n]*", wire)
+    for parts in (cuts.pieces(wire), lines):
+        assert read(dialect, parts) == read_in_one_piece(dialect, stream)
 
 
 def write_request_again(dialect: str, request: Request) -> None:

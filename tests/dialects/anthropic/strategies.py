@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import strategies
 from tests.dialects.anthropic.support import RICH_STREAM, START, STOP, block, ended, said, sse, thought
 from thinkwire.events import Answer, FinishReason
-from thinkwire.jsonvalue import JsonObject, dump_text
+from thinkwire.jsonvalue import JsonObject, dump, dump_text
 from thinkwire.messages import (
     Block,
     Document,
@@ -27,6 +27,7 @@ from thinkwire.messages import (
 )
 from thinkwire.request import OutputFormat, Request, Tool, ToolChoice
 from thinkwire.usage import Usage, measure
+from thinkwire.wire.sse import frame
 
 words, some_words, names = strategies.words, strategies.some_words, strategies.names
 ids = st.from_regex(r"toolu_[a-zA-Z0-9]{1,8}", fullmatch=True)
@@ -211,14 +212,22 @@ RICH_ANSWER: JsonObject = {
 
 def unnamed(frames: Iterable[Any]) -> bytes:
     """A stream whose events have their name in their data only."""
-    return b"".join(b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames)
+    return b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in frames)
 
 
 def named(frames: Iterable[Any]) -> bytes:
     """A stream as the vendor writes it, where a frame has a name to write."""
     return b"".join(
-        sse([frame]) if isinstance(frame, dict) and isinstance(frame.get("type"), str) else unnamed([frame])
-        for frame in frames
+        sse([event]) if isinstance(event, dict) and isinstance(event.get("type"), str) else unnamed([event])
+        for event in frames
+    )
+
+
+def names_only(frames: Iterable[Any]) -> bytes:
+    """A stream whose events do not have their name in their data."""
+    return b"".join(
+        frame(dump({key: value for key, value in event.items() if key != "type"}), event["type"])
+        for event in frames
     )
 
 
@@ -231,19 +240,23 @@ STEPS = [
     ended(),
     STOP,
 ]
+STEPS = [
+    START,
+    *block(0, "thinking", *map(thought, "Høm")),
+    *block(1, "text", *map(said, "Øslo")),
+    *block(2, "thinking", *map(thought, "Hm")),
+    *block(3, "text", *map(said, "øl")),
+    ended(),
+    STOP,
+]
+"""Texts of the same form, with something else between them."""
 STREAMS = {
     "rich": sse(RICH_STREAM),
     "unnamed": unnamed(RICH_STREAM),
     "crlf": sse(RICH_STREAM).replace(b"\n", b"\r\n"),
-    "steps": sse(
-        [
-            START,
-            *block(0, "thinking", *map(thought, "Høm")),
-            *block(1, "text", *map(said, "Øslo")),
-            ended(),
-            STOP,
-        ]
-    ),
+    "crlf, names only": names_only(RICH_STREAM).replace(b"\n", b"\r\n"),
+    "names only": names_only(RICH_STREAM),
+    "steps": sse(STEPS),
     "error": sse([*RICH_STREAM[:5], ERROR, *RICH_STREAM[5:]]),
     "cut": sse(RICH_STREAM)[:-700],
     "not json": sse(RICH_STREAM[:5]) + b"data: {\n\n" + sse(RICH_STREAM[5:]),

@@ -190,7 +190,7 @@ RICH_STREAM: list[Any] = [
     chunk({"text": "Pla", "thought": True}, usage={"promptTokenCount": 5, "thoughtsTokenCount": 3}),
     chunk({"text": "nned Ø", "thought": True}, usage={"promptTokenCount": 5, "thoughtsTokenCount": 9}),
     chunk({"text": "", "thought": True, "thoughtSignature": SIGNED}),
-    chunk({"text": "It is\r\n 🌧 "}),
+    chunk({"text": 'It is\r\n "{🌧 '}),
     chunk({"text": " "}),
     chunk({"text": "indeed"}, {**call("f", {"a": 1}, id="c"), "thoughtSignature": SIGNED}),
     chunk(call("g", id="d", willContinue=True)),
@@ -213,12 +213,22 @@ RICH_STREAM: list[Any] = [
 ]
 FRAMINGS = {"events": lambda frames: sse(*frames), "array": lambda frames: array(*frames)}
 ERROR = {"error": {"code": 503, "message": "Ø", "status": "UNAVAILABLE"}}
+STEPS = [
+    *(chunk({"text": letter}) for letter in "Øslo"),
+    chunk(call("f", {"a": 1}, id="c")),
+    *(chunk({"text": letter}) for letter in "øl"),
+    chunk({"text": "Hm", "thought": True}),
+    *(chunk({"text": letter}) for letter in "ok"),
+    chunk(finish="STOP"),
+]
+"""Texts of the same form, with something else between them."""
 STREAMS = {
     "rich": sse(*RICH_STREAM),
     "array": array(*RICH_STREAM),
     "line feeds": sse(*RICH_STREAM).replace(b"\r\n", b"\n"),
     "one chunk": sse(RICH_ANSWER),
-    "steps": sse(*(chunk({"text": letter}) for letter in "Øslo"), chunk(finish="STOP")),
+    "steps": sse(*STEPS),
+    "steps in an array": array(*STEPS),
     "error": sse(*RICH_STREAM[:4], ERROR, *RICH_STREAM[4:]),
     "error in an array": array(*RICH_STREAM[:4], ERROR),
     "cut": sse(*RICH_STREAM)[:-400],

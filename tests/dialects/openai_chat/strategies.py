@@ -262,8 +262,18 @@ OLLAMA = b"\n".join(
         {"model": "m", "message": {"content": ""}, "done": True, "done_reason": "stop", "eval_count": 3},
     )
 )
+STEPS = [
+    *(chunk({"content": letter}) for letter in "Øslo"),
+    chunk({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "f", "arguments": "{}"}}]}),
+    *(chunk({"content": letter}) for letter in "øl"),
+    chunk({"reasoning": "Hm"}),
+    *(chunk({"content": letter}) for letter in "ok"),
+    stop(),
+]
+"""Texts of the same form, with something else between them."""
 STREAMS = {
     "rich": sse(*RICH_STREAM, DONE),
+    "steps": sse(*STEPS, DONE),
     "tags": sse(*TAGGED_STREAM, stop(), DONE),
     "crlf": sse(*RICH_STREAM, DONE).replace(b"\n", b"\r\n"),
     "ollama": OLLAMA,

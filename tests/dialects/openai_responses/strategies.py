@@ -39,6 +39,7 @@ from thinkwire.messages import (
 )
 from thinkwire.request import OutputFormat, Request, Tool, ToolChoice
 from thinkwire.usage import Usage, measure
+from thinkwire.wire.sse import frame
 
 words, some_words, names = strategies.words, strategies.some_words, strategies.names
 objects = st.dictionaries(names, strategies.json_values, max_size=3)
@@ -213,7 +214,15 @@ RICH_ANSWER: JsonObject = response(
 
 def unnamed(frames: Iterable[Any]) -> bytes:
     """A stream whose events have their name in their data only."""
-    return b"".join(b"data: %b\n\n" % dump(frame) for frame in frames)
+    return b"".join(b"data: %b\n\n" % dump(event) for event in frames)
+
+
+def names_only(frames: Iterable[Any]) -> bytes:
+    """A stream whose events do not have their name in their data."""
+    return b"".join(
+        frame(dump({key: value for key, value in event.items() if key != "type"}), event["type"])
+        for event in frames
+    )
 
 
 FRAMINGS = {"named": sse, "unnamed": unnamed}
@@ -222,12 +231,18 @@ STEPS = [
     CREATED,
     added(0, type="message", id="msg_a", role="assistant", content=[]),
     *(text_delta(letter) for letter in "Øslo"),
-    completed(message("Øslo")),
+    added(1, type="message", id="msg_b", role="assistant", content=[]),
+    *(text_delta(letter, 1, "msg_b") for letter in "øl"),
+    *(text_delta(letter) for letter in "ok"),
+    completed(message("Øslook"), message("øl", "msg_b")),
 ]
+"""Texts of the same form, with something else between them."""
 STREAMS = {
     "rich": sse(RICH_STREAM),
     "unnamed": sse(RICH_STREAM, named=False),
     "crlf": sse(RICH_STREAM).replace(b"\n", b"\r\n"),
+    "crlf, names only": names_only(RICH_STREAM).replace(b"\n", b"\r\n"),
+    "names only": names_only(RICH_STREAM),
     "steps": sse(STEPS),
     "error": sse([*RICH_STREAM[:6], ERROR, *RICH_STREAM[6:]]),
     "cut": sse(RICH_STREAM)[:-700],
