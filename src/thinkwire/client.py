@@ -256,7 +256,7 @@ class Client:
         failure = attempt.provider_failure
         recovered = plan_recovery(tries.asking, attempt.prepared, failure)
         if recovered is not None and recovered.recovery is not None:
-            tries.asking = recovered
+            tries.asking, tries.reuse = recovered, False
             tries.notes.append(recovered.recovery.note)
             tries.learned = learned_by(recovered, attempt.prepared, failure)
             return True
@@ -331,7 +331,7 @@ class Client:
         provider = prepared.provider
         key = self._key(provider)
         told = {"content-type": "application/json", **headers, **prepared.headers, **_auth(provider, key)}
-        how: dict[str, Any] = {} if tries is None else {"reuse": tries.count == 0, "on_resend": tries.add}
+        how: dict[str, Any] = {} if tries is None else {"reuse": tries.reuse, "on_resend": tries.add}
         return self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink, **how)
 
     @asynccontextmanager

@@ -41,6 +41,8 @@ class Tries:
         self.asking = asking
         self.count = 0
         """How often the request was sent again."""
+        self.reuse = True
+        """Whether the next try may take an idle connection: only the first one may."""
         self.notes: list[Note] = []
         self.learned: LearnedFact | None = None
         """What is remembered if the next try is accepted."""
@@ -48,6 +50,7 @@ class Tries:
     def add(self) -> None:
         """Counts another sending of the request."""
         self.count += 1
+        self.reuse = False
 
 
 class Attempt:
