@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from tests.gateway.connections import at
-from tests.web.webs import Browser, Served
+from tests.web.webs import TOKEN, Browser, Served
 
 pytestmark = pytest.mark.anyio
 
-HEADERS = "Host: localhost\r\nCookie: thinkwire_csrf=a\r\nX-CSRF-Token: a\r\nContent-Type: application/json"
+HEADERS = (
+    "Host: localhost\r\nCookie: thinkwire_csrf=a\r\nX-CSRF-Token: a\r\nContent-Type: application/json\r\n"
+    f"Authorization: Bearer {TOKEN}"
+)
 
 
 async def answer(port: int, path: str, sent: bytes, length: int) -> tuple[int, str, Any]:
