@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from contextlib import suppress
 from typing import Any
@@ -221,7 +222,7 @@ def test_a_spoilt_log_is_read_or_refused(log: tuple[Any, ...], spoils: list[Any]
     for where, key, value in spoils:
         line = spoilt[where % len(spoilt)]
         inner = [line, *(line[k] for k in ("message", "payload") if isinstance(line.get(k), dict))]
-        inner[-1 if where % 2 else 0][key] = value
+        inner[-1 if where % 2 else 0][key] = copy.deepcopy(value)
     data = lines(*spoilt)
     with suppress(MalformedInput):
         read_transcript(data[: len(data) - cut])
