@@ -16,7 +16,6 @@ from thinkwire.catalog import Catalog
 from thinkwire.errors import ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, events_of
 from thinkwire.folders import LOOK_EVERY
-from thinkwire.http import AnyReply, Timeouts, open_http
 from thinkwire.jsonvalue import parse_object
 from thinkwire.learned_facts import LearnedFact, LearnedFactsFile, default_learned_facts
 from thinkwire.messages import Conversation, Text, Turn
@@ -27,7 +26,6 @@ from thinkwire.recover import is_whole_for_stream, learned_by, plan_recovery, re
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
-from thinkwire.response_body import MAX_RESPONSE_BYTES
 from thinkwire.routing import choose_route, wants_thinking
 from thinkwire.sending import (
     Attempt,
@@ -41,7 +39,9 @@ from thinkwire.sending import (
     worth_waiting,
 )
 from thinkwire.settings.overrides import ModelOverrides
-from thinkwire.sink import Sink
+from thinkwire.transport.aiohttp_transport import Response, Timeouts, open_transport
+from thinkwire.transport.response_body import MAX_RESPONSE_BYTES
+from thinkwire.transport.sink import BodySink
 
 Said: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
@@ -79,7 +79,7 @@ class Client:
         self._sim = os.environ.get("THINKWIRE_SIM") == "1" if sim is None else sim
         self._catalog = catalog
         self._providers = known_providers() if providers is None else dict(providers)
-        self._http = open_http(timeouts, connections=connections, max_response=max_response_bytes)
+        self._http = open_transport(timeouts, connections=connections, max_response=max_response_bytes)
         self._found: dict[str, tuple[float, str | None]] = {}
         self._retries = retries
         self._moulds: Ways[Mould] = Ways()
@@ -321,9 +321,9 @@ class Client:
         *,
         headers: Mapping[str, str] = {},
         until: float | None = None,
-        sink: Sink | None = None,
+        sink: BodySink | None = None,
         tries: Tries | None = None,
-    ) -> Awaitable[AnyReply]:
+    ) -> Awaitable[Response]:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
         Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here. `tries`
         count a request that was sent twice because its idle connection was closed; later ones get a new one.
@@ -335,7 +335,7 @@ class Client:
         return self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink, **how)
 
     @asynccontextmanager
-    async def send(self, prepared: Prepared, body: bytes, **how: Any) -> AsyncIterator[AnyReply]:
+    async def send(self, prepared: Prepared, body: bytes, **how: Any) -> AsyncIterator[Response]:
         """As `ask`, closed at the end of the block."""
         reply = await self.ask(prepared, body, **how)
         try:

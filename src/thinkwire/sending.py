@@ -14,12 +14,12 @@ from thinkwire.asking import Asking, Prepared
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
-from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import parse_object
 from thinkwire.learned_facts import LearnedFact
 from thinkwire.messages import Turn
 from thinkwire.notes import Note
-from thinkwire.sink import Way
+from thinkwire.transport.aiohttp_transport import Response
+from thinkwire.transport.sink import Backpressure
 from thinkwire.usage import Usage
 from thinkwire.wire.retry_after import bounded
 
@@ -186,7 +186,7 @@ class Hearer(Protocol):
     """Who gets an answer batch by batch, in the moment in which it comes."""
 
     @property
-    def way(self) -> Way:
+    def way(self) -> Backpressure:
         """Where it goes, and whether that has to be waited for before the next batch."""
 
     def hear(self, batch: Batch) -> None:
@@ -202,7 +202,7 @@ class Hearer(Protocol):
         """A streamed answer is over; its connection is let go after this."""
 
 
-async def read_batches(attempt: Attempt, reply: AnyReply) -> AsyncGenerator[Batch, None]:
+async def read_batches(attempt: Attempt, reply: Response) -> AsyncGenerator[Batch, None]:
     """What a try tells of a reply, batch by batch."""
     prepared = attempt.prepared
     if not prepared.streamed:
@@ -222,7 +222,7 @@ async def read_batches(attempt: Attempt, reply: AnyReply) -> AsyncGenerator[Batc
         yield told
 
 
-async def read_refusal(prepared: Prepared, reply: AnyReply) -> Failure:
+async def read_refusal(prepared: Prepared, reply: Response) -> Failure:
     """The failure that a reply with an error status describes."""
     return prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
 

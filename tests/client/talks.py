@@ -7,7 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from thinkwire import lean
+from thinkwire.transport import pool as lean
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]
 BODY = '{"said":"grüße 🌊"}'.encode()
@@ -67,8 +67,8 @@ def answering(*writes: bytes, close: bool = False) -> Talk:
 @asynccontextmanager
 async def client(
     *, first_byte: float = 1, idle: float = 1, connections: int = 100
-) -> AsyncIterator[lean.LeanHttp]:
-    http = lean.LeanHttp(connect=2, first_byte=first_byte, idle=idle, connections=connections)
+) -> AsyncIterator[lean.HttptoolsTransport]:
+    http = lean.HttptoolsTransport(connect=2, first_byte=first_byte, idle=idle, connections=connections)
     try:
         yield http
     finally:

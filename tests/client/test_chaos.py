@@ -10,12 +10,12 @@ import pytest
 from thinkwire.client import Client
 from thinkwire.errors import ProviderError
 from thinkwire.events import Answer
-from thinkwire.http import Timeouts
 from thinkwire.providers import default_providers
 from thinkwire.sim.app import Simulator
 from thinkwire.sim.chaos import Chaos
 from thinkwire.sim.fixture import Running
 from thinkwire.sim.server import running_simulator
+from thinkwire.transport.aiohttp_transport import Timeouts
 
 pytestmark = pytest.mark.anyio
 

@@ -23,10 +23,10 @@ from thinkwire.errors import (
     TimedOut,
 )
 from thinkwire.events import Answer, BlockGrew, Event, Noted, Started, collect
-from thinkwire.http import Timeouts
 from thinkwire.learned_facts import LearnedFactsFile
 from thinkwire.messages import Conversation, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Tool
+from thinkwire.transport.aiohttp_transport import Timeouts
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-secret-key-that-must-not-show"

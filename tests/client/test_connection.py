@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.client.talks import BODY, Cup, framed
-from thinkwire.connection import Connection
+from thinkwire.transport.connection import Connection
 
 pytest.importorskip("httptools")
 pytestmark = pytest.mark.anyio

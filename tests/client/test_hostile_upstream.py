@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.client.talks import CHUNKED, Cup, answering, read_request, server
-from thinkwire import response_body
 from thinkwire.errors import ProviderError
-from thinkwire.http import Http, Timeouts
-from thinkwire.lean import LeanHttp
+from thinkwire.transport import response_body
+from thinkwire.transport.aiohttp_transport import AiohttpTransport, Timeouts
+from thinkwire.transport.pool import HttptoolsTransport
 from thinkwire.wire.packed import LARGEST_STEP
 
 pytestmark = pytest.mark.anyio
@@ -65,7 +65,11 @@ async def make(request: pytest.FixtureRequest) -> AsyncIterator[Make]:
     def one(**settings: Any) -> Any:
         lean = request.param == "lean"
         waits = {"connect": 2, "first_byte": 5, "idle": 5}
-        made.append(LeanHttp(**waits, **settings) if lean else Http(Timeouts(**waits), **settings))
+        made.append(
+            HttptoolsTransport(**waits, **settings)
+            if lean
+            else AiohttpTransport(Timeouts(**waits), **settings)
+        )
         return made[-1]
 
     yield one
@@ -135,7 +139,7 @@ async def test_trailers_are_bounded(make: Make, more: bytes) -> None:
 async def test_trailers_do_not_change_the_headers() -> None:
     pytest.importorskip("httptools")
     answer = CHUNKED.replace(b"\r\n\r\n", b"\r\nx-a: 1\r\n\r\n") + END + b"0\r\nx-a: 2\r\nx-b: 3\r\n\r\n"
-    http = LeanHttp()
+    http = HttptoolsTransport()
     async with server(answering(answer)) as url:
         for _ in range(2):
             async with http.post(url, {}, b"") as reply:
@@ -148,7 +152,7 @@ async def test_trailers_do_not_change_the_headers() -> None:
 async def test_a_chunk_extension_is_bounded() -> None:
     pytest.importorskip("httptools")
     flood = Flood(CHUNKED + END + b"3;a=", b"x" * 4096, end=b"\r\nabc\r\n0\r\n\r\n", limit=2 * MB)
-    http = LeanHttp()
+    http = HttptoolsTransport()
     async with server(flood.talk) as url:
         async with http.post(url, {}, b"") as reply:
             assert (await failure_of(reply.read())).kind == "connection_lost"
@@ -329,7 +333,7 @@ async def test_a_connection_in_use_outlives_the_idle_ones() -> None:
     pytest.importorskip("httptools")
     answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
     async with server(answering(answer)) as url:
-        http = LeanHttp(kept=0.2)
+        http = HttptoolsTransport(kept=0.2)
         opened = [await http.ask(url, {}, b"") for _ in range(3)]
         for reply in opened:
             await reply.read()
@@ -349,7 +353,7 @@ async def test_a_connection_in_use_outlives_the_idle_ones() -> None:
 async def test_a_header_that_is_repeated_without_an_end_is_no_head() -> None:
     pytest.importorskip("httptools")
     head = b"HTTP/1.1 200 OK\r\n" + b"a: 123456\r\n" * 10_000 + b"content-length: 0\r\n\r\n"
-    http = LeanHttp()
+    http = HttptoolsTransport()
     async with server(answering(head)) as url:
         assert (await failure_of(http.ask(url, {}, b""))).kind == "connection_lost"
         await http.aclose()

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-import thinkwire.http
+import thinkwire.transport.aiohttp_transport
 from tests.client.talks import Talk, read_request, server
-from thinkwire import lean
 from thinkwire.client import Client
 from thinkwire.errors import ProviderError
-from thinkwire.http import Http, Timeouts
-from thinkwire.lean import LeanHttp
+from thinkwire.transport import pool as lean
+from thinkwire.transport.aiohttp_transport import AiohttpTransport, Timeouts
+from thinkwire.transport.pool import HttptoolsTransport
 
 pytestmark = pytest.mark.anyio
 
@@ -58,9 +58,9 @@ async def http(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
     if request.param == "lean":
         pytest.importorskip("httptools")
     one: Any = (
-        LeanHttp(connect=2, first_byte=5, idle=5)
+        HttptoolsTransport(connect=2, first_byte=5, idle=5)
         if request.param == "lean"
-        else Http(Timeouts(connect=2, first_byte=5, idle=5))
+        else AiohttpTransport(Timeouts(connect=2, first_byte=5, idle=5))
     )
     yield one
     await one.aclose()
@@ -133,7 +133,7 @@ async def test_a_request_that_the_provider_had_time_to_work_on_is_not_sent_again
     http: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lean, "STALE", -1)
-    monkeypatch.setattr(thinkwire.http, "STALE", -1)
+    monkeypatch.setattr(thinkwire.transport.aiohttp_transport, "STALE", -1)
     script = Script([WHOLE, b""], [WHOLE])
     async with server(script.talk()) as url:
         await post(http, url, b"one")

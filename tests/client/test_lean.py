@@ -16,7 +16,6 @@ import pytest
 
 from tests.client.talks import BODY, Talk, answering, client, framed, read_request, server
 from tests.client.test_chaos import BROKEN, HARMLESS, MODELS
-from thinkwire import lean
 from thinkwire.client import Client
 from thinkwire.errors import ConfigError, ProviderError
 from thinkwire.events import Answer
@@ -24,6 +23,7 @@ from thinkwire.providers import default_providers
 from thinkwire.sim.app import Simulator
 from thinkwire.sim.chaos import Chaos
 from thinkwire.sim.server import serving
+from thinkwire.transport import pool as lean
 
 pytest.importorskip("httptools")
 pytestmark = pytest.mark.anyio
@@ -35,7 +35,7 @@ async def asked(model: str, spec: str) -> Answer:
         bases = {name: f"{url}/{name}" for name in names}
         async with Client(keys=dict.fromkeys(names, "any-key"), bases=bases, retries=0) as one:
             await one._http.aclose()
-            http: Any = lean.LeanHttp(connect=2, first_byte=0.5, idle=0.5)
+            http: Any = lean.HttptoolsTransport(connect=2, first_byte=0.5, idle=0.5)
             one._http = http
             return await asyncio.wait_for(one.complete("What is thinking?", model=model), 15)
 

@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from thinkwire.outbox import MOST_TOGETHER, MOST_WAITING, Outbox, outbox_of
+from thinkwire.transport.write_batch import MOST_TOGETHER, MOST_WAITING, WriteBatch, write_batch_of
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +37,7 @@ class Recorded:
 
 async def test_what_one_turn_puts_is_written_together_and_in_order() -> None:
     told: list[tuple[str, bytes]] = []
-    outbox = Outbox()
+    outbox = WriteBatch()
     one, two = Recorded("one", told), Recorded("two", told)
     outbox.put(one, b"a")
     outbox.put(two, b"b")
@@ -49,7 +49,7 @@ async def test_what_one_turn_puts_is_written_together_and_in_order() -> None:
 
 async def test_what_is_put_while_writing_is_written_in_a_later_turn() -> None:
     told: list[tuple[str, bytes]] = []
-    outbox = Outbox()
+    outbox = WriteBatch()
     later = Recorded("later", told)
 
     class Talkative(Recorded):
@@ -66,7 +66,7 @@ async def test_what_is_put_while_writing_is_written_in_a_later_turn() -> None:
 
 async def test_flushing_writes_at_once_and_nothing_twice() -> None:
     told: list[tuple[str, bytes]] = []
-    outbox = Outbox()
+    outbox = WriteBatch()
     outbox.put(Recorded("one", told), b"a")
     outbox.flush()
     assert told == [("one", b"a")]
@@ -76,7 +76,7 @@ async def test_flushing_writes_at_once_and_nothing_twice() -> None:
 
 async def test_a_transport_that_ends_or_breaks_takes_nothing_from_the_others() -> None:
     told: list[tuple[str, bytes]] = []
-    outbox = Outbox()
+    outbox = WriteBatch()
     broken = Recorded("broken", told, broken=True)
     outbox.put(Recorded("closing", told, closing=True), b"a")
     outbox.put(broken, b"b")
@@ -88,7 +88,7 @@ async def test_a_transport_that_ends_or_breaks_takes_nothing_from_the_others() -
 
 async def test_more_than_may_wait_is_written_at_once() -> None:
     told: list[tuple[str, bytes]] = []
-    outbox = Outbox()
+    outbox = WriteBatch()
     outbox.put(Recorded("one", told), b"small")
     outbox.put(Recorded("one", told), bytes(MOST_WAITING))
     assert [len(data) for _, data in told] == [5, MOST_WAITING]
@@ -96,7 +96,7 @@ async def test_more_than_may_wait_is_written_at_once() -> None:
 
 async def test_none_waits_for_more_than_a_few_others() -> None:
     told: list[tuple[str, bytes]] = []
-    outbox = Outbox()
+    outbox = WriteBatch()
     one = Recorded("one", told)
     for _ in range(MOST_TOGETHER + 1):
         outbox.put(one, b"word")
@@ -107,13 +107,13 @@ async def test_none_waits_for_more_than_a_few_others() -> None:
 
 async def test_the_connections_of_a_loop_share_one() -> None:
     loop = asyncio.get_running_loop()
-    assert outbox_of(loop) is outbox_of(loop)
+    assert write_batch_of(loop) is write_batch_of(loop)
 
 
 def test_a_loop_that_is_over_is_not_kept() -> None:
     async def write() -> weakref.ref[asyncio.AbstractEventLoop]:
         loop = asyncio.get_running_loop()
-        outbox_of(loop).put(Recorded("one", []), b"a")
+        write_batch_of(loop).put(Recorded("one", []), b"a")
         await asyncio.sleep(0)
         return weakref.ref(loop)
 

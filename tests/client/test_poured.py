@@ -10,9 +10,9 @@ from contextlib import suppress
 import pytest
 
 from tests.client.talks import CHUNKED, Cup, answering, client, framed, read_request, server
-from thinkwire import lean
-from thinkwire.connection import Connection
 from thinkwire.errors import ProviderError
+from thinkwire.transport import pool as lean
+from thinkwire.transport.connection import Connection
 from thinkwire.wire.packed import LARGEST_STEP
 
 pytest.importorskip("httptools")
@@ -68,7 +68,7 @@ async def test_what_goes_wrong_before_and_in_an_answer_is_told_apart(
             assert cup is None or cup.held == answer[len(CHUNKED) + 3 : -2]
 
 
-async def poured(http: lean.LeanHttp, url: str, cup: Cup | None) -> None:
+async def poured(http: lean.HttptoolsTransport, url: str, cup: Cup | None) -> None:
     """Asks, with the cup or before there is one."""
     reply = await http.ask(url, {}, b"", sink=cup)
     try:

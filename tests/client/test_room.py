@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thinkwire.lean import Room
+from thinkwire.transport.pool import ConnectionLimit
 
 pytestmark = pytest.mark.anyio
 
 
-async def inside(room: Room, seen: list[int], name: int, until: asyncio.Event) -> None:
+async def inside(room: ConnectionLimit, seen: list[int], name: int, until: asyncio.Event) -> None:
     if not room.enter():
         await room.wait()
     try:
@@ -35,7 +35,7 @@ def test_never_more_than_there_are_places_and_none_is_lost(
     """Whoever gives up, before or while a place is handed over, the others all come in, in their order."""
 
     async def run() -> None:
-        room, seen, until = Room(places), list[int](), asyncio.Event()
+        room, seen, until = ConnectionLimit(places), list[int](), asyncio.Event()
         tasks = [asyncio.ensure_future(inside(room, seen, name, until)) for name in range(len(cancelled))]
         await asyncio.sleep(0)
         assert seen == list(range(min(places, len(cancelled))))

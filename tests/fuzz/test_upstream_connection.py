@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from tests.client.talks import Cup
 from tests.fuzz.budget import EXAMPLES
-from thinkwire.connection import Connection
 from thinkwire.errors import ProviderError
-from thinkwire.lean import LeanHttp, Place
+from thinkwire.transport.connection import Connection
+from thinkwire.transport.pool import Endpoint, HttptoolsTransport
 
 pytest.importorskip("httptools")
 pytestmark = pytest.mark.full
@@ -124,7 +124,7 @@ class FakeTransport(asyncio.Transport):
         self._go_on()
 
 
-class FakeHttp(LeanHttp):
+class FakeHttp(HttptoolsTransport):
     """The real pool on fake transports."""
 
     def __init__(self, scripts: deque[Script]) -> None:
@@ -133,7 +133,7 @@ class FakeHttp(LeanHttp):
         self.requests: list[bytes] = []
         self.transports: list[FakeTransport] = []
 
-    async def _opened(self, place: Place, until: float) -> Connection:
+    async def _opened(self, place: Endpoint, until: float) -> Connection:
         connection = Connection()
         self.transports.append(FakeTransport(connection, self._scripts, self.requests))
         connection.connection_made(self.transports[-1])

@@ -20,7 +20,7 @@ from thinkwire.gateway.head_parsing import address_of, parse_target
 from thinkwire.gateway.request_body import BodyMemory
 from thinkwire.gateway.request_reader import RequestReader
 from thinkwire.gateway.visit import EXTENSION, STATUS, Visit
-from thinkwire.outbox import outbox_of
+from thinkwire.transport.write_batch import write_batch_of
 
 HEAD_SECONDS = 30.0
 """In which the head of a request must be whole, from its first byte on."""
@@ -55,7 +55,7 @@ class Board:
         self.body_seconds = float(getattr(config, "body_seconds", BODY_SECONDS))
         self.memory = BodyMemory(int(getattr(config, "max_buffered", MAX_BUFFERED)))
         self.loop = loop
-        self.outbox = outbox_of(loop)
+        self.outbox = write_batch_of(loop)
         self.deadlines = Deadlines(loop)
 
 

@@ -29,11 +29,11 @@ from thinkwire.gateway.question import Question
 from thinkwire.gateway.readiness import Readiness
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import ResponseStore, open_responses
-from thinkwire.http import Timeouts
 from thinkwire.messages import Turn
 from thinkwire.reasoning.plan import Plan
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request
+from thinkwire.transport.aiohttp_transport import Timeouts
 
 
 class Parts(msgspec.Struct):

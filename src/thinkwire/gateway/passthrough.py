@@ -26,7 +26,6 @@ from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.question import ANY, recall, spoken
 from thinkwire.gateway.vendor_state import is_shared, made_ids
-from thinkwire.http import AnyReply
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
 from thinkwire.reasoning.plan import Plan
@@ -34,6 +33,7 @@ from thinkwire.reasoning.refusal import is_seal_rejection
 from thinkwire.reasoning.resolve import resolve
 from thinkwire.reasoning.spoken import read_intent
 from thinkwire.request import Request
+from thinkwire.transport.aiohttp_transport import Response
 from thinkwire.usage import Usage
 from thinkwire.wire import retry_after
 
@@ -232,7 +232,7 @@ class Passing:
         await self._call.outlet.whole(status, [*headers, *self._call.answer_headers()], body)
         return True
 
-    async def _refused(self, reply: AnyReply) -> Failure:
+    async def _refused(self, reply: Response) -> Failure:
         body = await reply.read()
         if reply.status < 400:
             name = self._prepared.provider.name
@@ -244,7 +244,7 @@ class Passing:
         self._refusal = (reply.status, _returned(reply.headers, JSON), body)
         return self._failure
 
-    async def _whole(self, reply: AnyReply) -> None:
+    async def _whole(self, reply: Response) -> None:
         body = await reply.read()
         self._call.told()
         try:
@@ -257,7 +257,7 @@ class Passing:
         headers = [*_returned(reply.headers, JSON), *self._call.answer_headers()]
         await self._call.outlet.whole(reply.status, headers, body)
 
-    async def _stream(self, reply: AnyReply) -> None:
+    async def _stream(self, reply: Response) -> None:
         call, outlet = self._call, self._outlet
         if not outlet.began:
             outlet.begin(reply.status, [*_returned(reply.headers, STREAM), *call.answer_headers()])

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from thinkwire.connection import MOST_OVERHEAD
 from thinkwire.errors import Failure, ProviderError
-from thinkwire.lean import GOODBYE, KEPT, STALE, LeanHttp, LeanReply
-from thinkwire.response_body import MAX_RESPONSE_BYTES, WholeBody
-from thinkwire.sink import Sink
+from thinkwire.transport.connection import MOST_OVERHEAD
+from thinkwire.transport.pool import GOODBYE, KEPT, STALE, HttptoolsResponse, HttptoolsTransport
+from thinkwire.transport.response_body import MAX_RESPONSE_BYTES, WholeBody
+from thinkwire.transport.sink import BodySink
 from thinkwire.wire.packed import Decompressor, decompressor
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Timeouts(msgspec.Struct, frozen=True):
     """Between two pieces of an answer; keep-alives count as pieces."""
 
 
-class Reply:
+class AiohttpResponse:
     """The head of an answer, and its body as it comes.
 
     When the next piece does not come in time the connection is closed. A slow reader is not the provider's
@@ -121,7 +121,7 @@ class Reply:
         self._response.close()
         return Failure("connection_lost", words).as_error()
 
-    async def pour(self, sink: Sink, *, within: float | None = None) -> None:
+    async def pour(self, sink: BodySink, *, within: float | None = None) -> None:
         """Gives every piece to `sink` as soon as it comes, to the end or until it wants no more; for `within`
         seconds at most.
         """
@@ -172,7 +172,7 @@ class Reply:
         self._response.close()
 
 
-class Http:
+class AiohttpTransport:
     """Connections to providers, kept open between calls. Close it with `aclose`."""
 
     def __init__(
@@ -198,10 +198,10 @@ class Http:
         *,
         until: float | None = None,
         secret: str | None = None,
-        sink: Sink | None = None,
+        sink: BodySink | None = None,
         reuse: bool = True,
         on_resend: Callable[[], None] | None = None,
-    ) -> Reply:
+    ) -> AiohttpResponse:
         """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
         which everything must be over. `sink`, whom the answer will be poured into, gets nothing before that.
         Without `reuse` the request is sent once; `on_resend` is called when it is sent again because its idle
@@ -219,7 +219,7 @@ class Http:
             ).as_error() from None
         except aiohttp.ClientError as error:
             raise Failure("connection_lost", _words(error, "the connection failed")).as_error() from None
-        return Reply(
+        return AiohttpResponse(
             response,
             self._timeouts.idle,
             until,
@@ -230,7 +230,7 @@ class Http:
     @asynccontextmanager
     async def post(
         self, url: str, headers: Mapping[str, str], body: bytes, **how: Any
-    ) -> AsyncIterator[Reply]:
+    ) -> AsyncIterator[AiohttpResponse]:
         """The reply to one request. Leaving the block early closes the connection."""
         reply = await self.ask(url, headers, body, **how)
         try:
@@ -326,18 +326,18 @@ def _has_proxy() -> bool:
     return any(os.environ.get(name) or os.environ.get(name.lower()) for name in _PROXIES)
 
 
-AnyReply: TypeAlias = Reply | LeanReply
+Response: TypeAlias = AiohttpResponse | HttptoolsResponse
 
 
-def open_http(
+def open_transport(
     timeouts: Timeouts | None = None, *, connections: int = 100, max_response: int = MAX_RESPONSE_BYTES
-) -> Http | LeanHttp:
+) -> AiohttpTransport | HttptoolsTransport:
     """The lean way to the network; the other one behind a proxy, or where THINKWIRE_LEAN=0 asks for it."""
     unwanted = os.environ.get("THINKWIRE_LEAN") == "0"
     if unwanted or _has_proxy() or find_spec("httptools") is None:
-        return Http(timeouts, connections=connections, max_response=max_response)
+        return AiohttpTransport(timeouts, connections=connections, max_response=max_response)
     times = timeouts or Timeouts()
-    return LeanHttp(
+    return HttptoolsTransport(
         connect=times.connect,
         first_byte=times.first_byte,
         idle=times.idle,

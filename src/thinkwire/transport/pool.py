@@ -1,6 +1,6 @@
 """Lean connections: POST over HTTP/1.1 on bare asyncio, kept open between requests.
 
-It knows no proxies: `thinkwire.http` uses it where none is named and `httptools` is installed, and aiohttp
+It knows no proxies: `thinkwire.transport.aiohttp_transport` uses it where none is named and `httptools` is installed, and aiohttp
 otherwise.
 """
 
@@ -17,10 +17,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from thinkwire.connection import Connection, Late, Lost
 from thinkwire.errors import ConfigError, Failure, ProviderError
-from thinkwire.response_body import MAX_RESPONSE_BYTES, WholeBody
-from thinkwire.sink import Sink
+from thinkwire.transport.connection import Connection, ConnectionClosed, ReadTimeout
+from thinkwire.transport.response_body import MAX_RESPONSE_BYTES, WholeBody
+from thinkwire.transport.sink import BodySink
 
 GOODBYE = 0.25
 """Seconds that the bytes after an answer's end are waited for, all together."""
@@ -38,7 +38,7 @@ _SILENT = "the answer fell silent"
 _CUT = "the connection failed in the answer"
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """Where an address leads."""
 
     secure: bool
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _place(url: str) -> Place:
+def _endpoint(url: str) -> Endpoint:
     parts = urlsplit(url)
     secure, host = parts.scheme == "https", parts.hostname
     if host is None or parts.scheme not in ("http", "https"):
@@ -61,7 +61,7 @@ def _place(url: str) -> Place:
     authority = named if parts.port is None else f"{named}:{port}"
     head = f"POST {target} HTTP/1.1\r\nhost: {authority}\r\naccept: */*\r\naccept-encoding: gzip, deflate\r\n"
     _check_lines(head, _FIRST_LINES)
-    return Place(secure, host, port, target, head)
+    return Endpoint(secure, host, port, target, head)
 
 
 def _check_lines(head: str, lines: int) -> None:
@@ -74,7 +74,7 @@ def _trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _request(place: Place, headers: Mapping[str, str], body: bytes) -> bytes:
+def _request(place: Endpoint, headers: Mapping[str, str], body: bytes) -> bytes:
     return b"%bcontent-length: %d\r\n\r\n%b" % (_head(place.head, tuple(headers.items())), len(body), body)
 
 
@@ -104,15 +104,21 @@ def _given_up(connection: Connection | None, error: Exception) -> bool:
 
 def _why(error: Exception, *, begun: bool) -> str:
     """What a lost connection says of itself, else in which part of the answer it was lost."""
-    words = str(error) if isinstance(error, Lost) else type(error).__name__
+    words = str(error) if isinstance(error, ConnectionClosed) else type(error).__name__
     return words or _CUT if begun else f"no answer: {words or 'the connection failed'}"
 
 
-class LeanReply:
-    """The head of an answer, and its body as it comes; as `thinkwire.http.Reply`."""
+class HttptoolsResponse:
+    """The head of an answer, and its body as it comes; as `thinkwire.transport.aiohttp_transport.Reply`."""
 
     def __init__(
-        self, http: LeanHttp, place: Place, connection: Connection, until: float, *, secret: bytes = b""
+        self,
+        http: HttptoolsTransport,
+        place: Endpoint,
+        connection: Connection,
+        until: float,
+        *,
+        secret: bytes = b"",
     ) -> None:
         self._http = http
         self._place = place
@@ -140,7 +146,7 @@ class LeanReply:
             body.end_early(error)
         return body.joined()
 
-    async def pour(self, sink: Sink, *, within: float | None = None) -> None:
+    async def pour(self, sink: BodySink, *, within: float | None = None) -> None:
         """Gives every piece to `sink` as soon as it comes, to the end or until it wants no more; for `within`
         seconds at most.
         """
@@ -154,7 +160,7 @@ class LeanReply:
                 await connection.pour(sink, self._patience, self._until)
                 if not sink.way.congested:
                     return
-        except (Late, Lost) as error:
+        except (ReadTimeout, ConnectionClosed) as error:
             raise self._failure(error) from None
 
     async def drain(self) -> None:
@@ -186,18 +192,18 @@ class LeanReply:
     async def _piece(self) -> bytes:
         try:
             return await self._open.piece(self._patience, self._until)
-        except (Late, Lost) as error:
+        except (ReadTimeout, ConnectionClosed) as error:
             raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> ProviderError:
         _forget(error)
-        if isinstance(error, Late):
+        if isinstance(error, ReadTimeout):
             self.fell_silent = True
             return Failure("timed_out", _SILENT).as_error()
         return Failure("connection_lost", _why(error, begun=True)).as_error()
 
 
-class Room:
+class ConnectionLimit:
     """Places for so many at once. Who finds none waits, and gets one in the order of coming."""
 
     def __init__(self, places: int) -> None:
@@ -231,8 +237,8 @@ class Room:
         self._free += 1
 
 
-class LeanHttp:
-    """Connections to providers, kept open between calls; as `thinkwire.http.Http`. Close it with `aclose`."""
+class HttptoolsTransport:
+    """Connections to providers, kept open between calls; as `thinkwire.transport.aiohttp_transport.Http`. Close it with `aclose`."""
 
     def __init__(
         self,
@@ -251,7 +257,7 @@ class LeanHttp:
         self._free: dict[tuple[bool, str, int], list[Connection]] = {}
         """Idle connections by where they lead, the one that was used last at the end."""
         self._closer: asyncio.TimerHandle | None = None
-        self._room = Room(connections)
+        self._room = ConnectionLimit(connections)
 
     async def ask(
         self,
@@ -261,16 +267,16 @@ class LeanHttp:
         *,
         until: float | None = None,
         secret: str | None = None,
-        sink: Sink | None = None,
+        sink: BodySink | None = None,
         reuse: bool = True,
         on_resend: Callable[[], None] | None = None,
-    ) -> LeanReply:
+    ) -> HttptoolsResponse:
         """The reply to one request; whoever gets it closes it. `until` is a time on the loop's clock by
         which everything must be over. `sink` is whom an answer will be poured into: it may get the beginning
         of one before the reply is here, or all of it. Without `reuse` the request gets a new connection and
         is sent once; `on_resend` is called when it is sent again because its idle connection was closed.
         """
-        place = _place(url)
+        place = _endpoint(url)
         data = _request(place, headers, body)
         by = float("inf") if until is None else until
         if not self._room.enter():
@@ -281,12 +287,12 @@ class LeanHttp:
         except BaseException:
             self._room.leave()
             raise
-        return LeanReply(self, place, connection, by, secret=(secret or "").encode())
+        return HttptoolsResponse(self, place, connection, by, secret=(secret or "").encode())
 
     @asynccontextmanager
     async def post(
         self, url: str, headers: Mapping[str, str], body: bytes, **how: Any
-    ) -> AsyncIterator[LeanReply]:
+    ) -> AsyncIterator[HttptoolsResponse]:
         """The reply to one request. Leaving the block early closes the connection."""
         reply = await self.ask(url, headers, body, **how)
         try:
@@ -296,10 +302,10 @@ class LeanHttp:
 
     async def _begin(
         self,
-        place: Place,
+        place: Endpoint,
         data: bytes,
         until: float,
-        early: tuple[Sink, float] | None,
+        early: tuple[BodySink, float] | None,
         *,
         reuse: bool,
         on_resend: Callable[[], None] | None,
@@ -313,7 +319,7 @@ class LeanHttp:
                 try:
                     await connection.ask(data, self._first_byte, until, early=early)
                     return connection
-                except Lost as error:
+                except ConnectionClosed as error:
                     # Closed at once and without a byte, it was closed for idleness; another may still serve.
                     if connection.head_seen or loop.time() > stale_until:
                         raise
@@ -323,10 +329,10 @@ class LeanHttp:
             connection = await self._opened(place, until)
             await connection.ask(data, self._first_byte, until, early=early)
             return connection
-        except (Late, TimeoutError) as error:
+        except (ReadTimeout, TimeoutError) as error:
             begun = _given_up(connection, error)
             raise Failure("timed_out", _SILENT if begun else _NO_ANSWER).as_error() from None
-        except (Lost, OSError) as error:
+        except (ConnectionClosed, OSError) as error:
             begun = _given_up(connection, error)
             raise Failure("connection_lost", _why(error, begun=begun)).as_error() from None
         except asyncio.CancelledError:
@@ -334,7 +340,7 @@ class LeanHttp:
                 connection.close()
             raise
 
-    def _taken(self, place: Place) -> Connection | None:
+    def _taken(self, place: Endpoint) -> Connection | None:
         """An open connection, the one that was used last."""
         free = self._free.get((place.secure, place.host, place.port), [])
         oldest = asyncio.get_running_loop().time() - self._kept
@@ -345,7 +351,7 @@ class LeanHttp:
             connection.close()
         return None
 
-    async def _opened(self, place: Place, until: float) -> Connection:
+    async def _opened(self, place: Endpoint, until: float) -> Connection:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout_at(min(loop.time() + self._connect, until)):
             _, connection = await loop.create_connection(
@@ -353,7 +359,7 @@ class LeanHttp:
             )
         return connection
 
-    def finish(self, place: Place, connection: Connection) -> None:
+    def finish(self, place: Endpoint, connection: Connection) -> None:
         """A connection that nobody reads any more: kept for the next request, or closed."""
         self._room.leave()
         if not connection.reusable:

@@ -16,7 +16,7 @@ MOST_TOGETHER = 8
 """Writes; none waits for more of the others than that."""
 
 
-class Outbox:
+class WriteBatch:
     """What one loop's turn has to write. Whoever closes a transport flushes first."""
 
     def __init__(self) -> None:
@@ -44,12 +44,12 @@ class Outbox:
                     transport.abort()
 
 
-_outboxes: WeakKeyDictionary[asyncio.AbstractEventLoop, Outbox] = WeakKeyDictionary()
+_outboxes: WeakKeyDictionary[asyncio.AbstractEventLoop, WriteBatch] = WeakKeyDictionary()
 
 
-def outbox_of(loop: asyncio.AbstractEventLoop) -> Outbox:
+def write_batch_of(loop: asyncio.AbstractEventLoop) -> WriteBatch:
     """The one of a loop; its connections share it."""
     found = _outboxes.get(loop)
     if found is None:
-        found = _outboxes[loop] = Outbox()
+        found = _outboxes[loop] = WriteBatch()
     return found

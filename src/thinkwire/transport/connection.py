@@ -9,8 +9,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from thinkwire.outbox import outbox_of
-from thinkwire.sink import Sink
+from thinkwire.transport.sink import BodySink
+from thinkwire.transport.write_batch import write_batch_of
 from thinkwire.wire.packed import Decompressor, decompressor
 
 httptools: Any = import_module("httptools") if find_spec("httptools") else None
@@ -37,11 +37,11 @@ def _header_name(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-class Lost(Exception):
+class ConnectionClosed(Exception):
     """The connection broke."""
 
 
-class Late(Exception):
+class ReadTimeout(Exception):
     """What was waited for did not come in time."""
 
 
@@ -58,7 +58,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._outbox = outbox_of(self._loop)
+        self._outbox = write_batch_of(self._loop)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -66,8 +66,8 @@ class Connection(asyncio.Protocol):
         """When the timer comes."""
         self._due = _NEVER
         self._error: Exception | None = None
-        self._sink: Sink | None = None
-        self._early: tuple[Sink, float] | None = None
+        self._sink: BodySink | None = None
+        self._early: tuple[BodySink, float] | None = None
         self._sated = False
         self._patience = self._until = _NEVER
         self.idle_since = 0.0
@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
         self._framed = self._keeps = False
 
     async def ask(
-        self, data: bytes, patience: float, until: float, *, early: tuple[Sink, float] | None = None
+        self, data: bytes, patience: float, until: float, *, early: tuple[BodySink, float] | None = None
     ) -> None:
         """Sends a request and waits for the head of its answer.
 
@@ -105,13 +105,13 @@ class Connection(asyncio.Protocol):
         """
         self._begin()
         if self._transport is None or self._transport.is_closing():
-            raise Lost
+            raise ConnectionClosed
         self._early = early
         self._outbox.put(self._transport, data)
         try:
             while not self.begun:
                 await self._news(patience, until)
-        except Lost as error:
+        except ConnectionClosed as error:
             # What broke right behind the head is told to who reads on; the status counts until then.
             if not self.begun:
                 raise
@@ -139,7 +139,7 @@ class Connection(asyncio.Protocol):
         self._waiting = self._overhead = 0
         return joined
 
-    async def pour(self, sink: Sink, patience: float, until: float) -> None:
+    async def pour(self, sink: BodySink, patience: float, until: float) -> None:
         """Gives every piece to `sink` inside the network's own callback, so that no task has to wake for it.
 
         Ends with the answer, or when the sink wants no more or is congested.
@@ -200,7 +200,7 @@ class Connection(asyncio.Protocol):
         try:
             piece = stream.read()
         except zlib.error as error:
-            self._fail(Lost(f"the answer cannot be decompressed: {error}"))
+            self._fail(ConnectionClosed(f"the answer cannot be decompressed: {error}"))
             return
         if piece:
             self._waiting += len(piece)
@@ -210,7 +210,7 @@ class Connection(asyncio.Protocol):
             self._pause()
             self._wake()
         elif self._ended and not stream.complete:
-            self._fail(Lost("the compressed answer is cut off"))
+            self._fail(ConnectionClosed("the compressed answer is cut off"))
         else:
             self.over = self._ended
 
@@ -222,7 +222,7 @@ class Connection(asyncio.Protocol):
         now = self._loop.time()
         if now >= until:
             # The timer alone would never find a provider late that sends without a pause.
-            self._fail(late := Late())
+            self._fail(late := ReadTimeout())
             raise late
         self._wait_from(now)
         if self._due < self._looks:
@@ -254,7 +254,7 @@ class Connection(asyncio.Protocol):
         if now < self._due:
             self._arm(now)
         else:
-            self._fail(Late())
+            self._fail(ReadTimeout())
 
     def _fail(self, error: Exception) -> None:
         self._error = self._error or error
@@ -291,7 +291,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self.over:
-            self._fail(Lost())
+            self._fail(ConnectionClosed())
             return
         if not (begun := self.begun):
             self.head_seen += len(data)
@@ -299,7 +299,7 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             if not self._ended:
-                self._fail(Lost())
+                self._fail(ConnectionClosed())
                 return
             # The answer is whole; whoever says more than it was asked is not asked again.
             self._keeps = False
@@ -319,11 +319,11 @@ class Connection(asyncio.Protocol):
         """Bytes that brought nothing of the body: no sign of life, and never many in a row."""
         if not self.begun:
             if self.head_seen > _LARGEST_HEAD:
-                self._fail(Lost("the head of the answer is too large"))
+                self._fail(ConnectionClosed("the head of the answer is too large"))
             return
         self._overhead += size
         if self._overhead > MOST_OVERHEAD and not self._pending:
-            self._fail(Lost("the provider sends trailers or framing without an end"))
+            self._fail(ConnectionClosed("the provider sends trailers or framing without an end"))
 
     def eof_received(self) -> bool:
         return False
@@ -334,7 +334,7 @@ class Connection(asyncio.Protocol):
             self._end()
             if self._compressed is not None and not self._pending:
                 self._decompress()
-        self._error = self._error or Lost()
+        self._error = self._error or ConnectionClosed()
         self._wake()
         self._parser = None
         if self._timer is not None:
@@ -345,7 +345,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._ended:
-            raise Lost
+            raise ConnectionClosed
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.begun:
@@ -356,7 +356,7 @@ class Connection(asyncio.Protocol):
         if key in self.headers:
             told = f"{self.headers[key]}, {told}"
             if len(told) > _LONGEST_HEADER:
-                raise Lost
+                raise ConnectionClosed
         self.headers[key] = told
 
     def on_headers_complete(self) -> None:
@@ -378,7 +378,7 @@ class Connection(asyncio.Protocol):
         try:
             return decompressor(encoding)
         except zlib.error as error:
-            self._error = Lost(str(error))
+            self._error = ConnectionClosed(str(error))
             raise
 
     def on_body(self, body: bytes) -> None:

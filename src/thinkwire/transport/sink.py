@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Way(Protocol):
+class Backpressure(Protocol):
     """Where pieces go in the end."""
 
     @property
@@ -16,11 +16,11 @@ class Way(Protocol):
         """Waits for it."""
 
 
-class Sink(Protocol):
+class BodySink(Protocol):
     """Takes an answer's pieces as they come."""
 
     @property
-    def way(self) -> Way:
+    def way(self) -> Backpressure:
         """Where they go."""
 
     def take(self, piece: bytes) -> bool:
