@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import wire
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.gateway.app import Gateway
 from thinkwire.gateway.config import GatewayConfig
 from thinkwire.gateway.parts import open_parts

@@ -93,7 +93,7 @@ def pydantic_ai(base: str) -> Stream:
 
 
 def thinkwire(base: str) -> Stream:
-    from thinkwire.client import Client
+    from thinkwire.client.engine import Client
 
     client = Client(bases={"anthropic": base}, keys={"anthropic": "bench"}, sim=False)
 

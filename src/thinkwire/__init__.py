@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from thinkwire._version import __version__
 
 if TYPE_CHECKING:
-    from thinkwire.client import Client, ask
+    from thinkwire.client.engine import Client, ask
     from thinkwire.dialects import get as dialect
     from thinkwire.errors import Failure, MalformedInput, ProviderError, ThinkwireError
     from thinkwire.events import (

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from thinkwire.cli.app import app
-from thinkwire.learned_facts import EVERYONE, LOCAL_USER, LearnedFact, LearnedFactsFile, tenant_scope
+from thinkwire.client.learned_facts import EVERYONE, LOCAL_USER, LearnedFact, LearnedFactsFile, tenant_scope
 
 NOW = time.time()
 BUDGET = {"budget": {"min": 128, "max": 24_576, "dynamic": True}}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ProviderError
 from thinkwire.events import Answer
 from thinkwire.providers import default_providers

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.client.upstream import Reply, Upstream, refused, streamed, upstream
-from thinkwire.client import Client, ask
+from thinkwire.client.engine import Client, ask
+from thinkwire.client.learned_facts import LearnedFactsFile
 from thinkwire.errors import (
     AuthFailed,
     BadRequest,
@@ -23,7 +24,6 @@ from thinkwire.errors import (
     TimedOut,
 )
 from thinkwire.events import Answer, BlockGrew, Event, Noted, Started, collect
-from thinkwire.learned_facts import LearnedFactsFile
 from thinkwire.messages import Conversation, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Tool
 from thinkwire.transport.aiohttp_transport import Timeouts

@@ -12,7 +12,7 @@ import pytest
 
 import thinkwire.transport.aiohttp_transport
 from tests.client.talks import Talk, read_request, server
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ProviderError
 from thinkwire.transport import pool as lean
 from thinkwire.transport.aiohttp_transport import AiohttpTransport, Timeouts
@@ -159,7 +159,7 @@ async def test_a_request_is_sent_no_more_often_than_configured(
     """The provider dies silently: a kept connection is closed, then every new one. What replaces the kept one
     counts as a retry; without retries it is the only one.
     """
-    monkeypatch.setattr("thinkwire.sending.random.uniform", lambda *_: 0)
+    monkeypatch.setattr("thinkwire.client.attempt.random.uniform", lambda *_: 0)
     answer = b'{"type":"message","role":"assistant","content":[],"stop_reason":"end_turn"}'
     whole = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(answer), answer)
     script = Script([whole, b""], *([b""] for _ in range(9)))
@@ -179,7 +179,7 @@ async def test_a_request_is_sent_no_more_often_than_configured(
 async def test_a_retry_takes_a_new_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another idle one could be closed as well, which would use up the retry or send the request again."""
     pytest.importorskip("httptools")
-    monkeypatch.setattr("thinkwire.sending.random.uniform", lambda *_: 0)
+    monkeypatch.setattr("thinkwire.client.attempt.random.uniform", lambda *_: 0)
     answer = b'{"type":"message","role":"assistant","content":[],"stop_reason":"end_turn"}'
     whole = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(answer), answer)
     busy = b"HTTP/1.1 529 Busy\r\ncontent-length: 0\r\n\r\n"

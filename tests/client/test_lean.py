@@ -16,7 +16,7 @@ import pytest
 
 from tests.client.talks import BODY, Talk, answering, client, framed, read_request, server
 from tests.client.test_chaos import BROKEN, HARMLESS, MODELS
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ConfigError, ProviderError
 from thinkwire.events import Answer
 from thinkwire.providers import default_providers

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from thinkwire.asking import Asking, locate, prepare
-from thinkwire.learned_facts import LEARNED_DAYS, LOCAL_USER, LearnedFact, LearnedFactsFile
+from thinkwire.client.learned_facts import LEARNED_DAYS, LOCAL_USER, LearnedFact, LearnedFactsFile
+from thinkwire.client.prepare import CallSpec, prepare_request, resolve_model
 from thinkwire.messages import Text, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
@@ -38,13 +38,13 @@ def file(tmp_path: Path) -> LearnedFactsFile:
     return LearnedFactsFile(tmp_path / "learned_facts.jsonl")
 
 
-def asked(model: str, **how: object) -> Asking:
+def asked(model: str, **how: object) -> CallSpec:
     how = {"thinking": None, "replay": ReplaySettings()} | how
-    return Asking(HELLO, model, **how)  # type: ignore[arg-type]
+    return CallSpec(HELLO, model, **how)  # type: ignore[arg-type]
 
 
-def found_before(asking: Asking) -> Asking:
-    return msgspec.structs.replace(asking, located=locate(asking, NOW))
+def found_before(asking: CallSpec) -> CallSpec:
+    return msgspec.structs.replace(asking, located=resolve_model(asking, NOW))
 
 
 @pytest.mark.parametrize(("model", "intent"), list(product(MODELS, INTENTS)))
@@ -52,31 +52,31 @@ def test_it_makes_no_difference(model: str, intent: Intent | None, file: Learned
     before = found_before(asked(model, learned_facts=file))
     known = msgspec.structs.replace(before, thinking=intent)
     anew = asked(model, thinking=intent, learned_facts=file)
-    assert locate(known, NOW) == locate(anew, NOW)
-    assert prepare(known, NOW) == prepare(anew, NOW)
+    assert resolve_model(known, NOW) == resolve_model(anew, NOW)
+    assert prepare_request(known, NOW) == prepare_request(anew, NOW)
 
 
 def test_what_was_found_is_what_is_taken() -> None:
     known = found_before(asked(GROK))
     assert known.located is not None
     moved = msgspec.structs.replace(known.located, model="grok-elsewhere")
-    assert prepare(msgspec.structs.replace(known, located=moved), NOW).model == "grok-elsewhere"
+    assert prepare_request(msgspec.structs.replace(known, located=moved), NOW).model == "grok-elsewhere"
 
 
 def test_a_learned_fact_counts_at_once_and_as_long_as_it_is_believed(file: LearnedFactsFile) -> None:
     known = found_before(asked(GROK, thinking=Intent(level="high"), learned_facts=file))
-    assert prepare(known, NOW).plan.effective.effort == "high"
+    assert prepare_request(known, NOW).plan.effective.effort == "high"
     file.add(FACT)
-    assert prepare(known, NOW + 1).plan.effective.effort == "medium"
+    assert prepare_request(known, NOW + 1).plan.effective.effort == "medium"
     learned = found_before(known)
-    assert prepare(learned, NOW + 1).plan.effective.effort == "medium"
-    assert prepare(learned, NOW + LEARNED_DAYS * 86_400 + 1).plan.effective.effort == "high"
+    assert prepare_request(learned, NOW + 1).plan.effective.effort == "medium"
+    assert prepare_request(learned, NOW + LEARNED_DAYS * 86_400 + 1).plan.effective.effort == "high"
 
 
 def test_so_do_the_correction_of_this_try_and_settings() -> None:
     known = found_before(asked(GROK, thinking=Intent(level="high")))
     recovery = Recovery(Note("reasoning.learned", "refused"), CHANGE)
     told = msgspec.structs.replace(known, recovery=recovery)
-    assert prepare(told, NOW).plan.effective.effort == "medium"
+    assert prepare_request(told, NOW).plan.effective.effort == "medium"
     field = msgspec.structs.replace(known, overrides=ModelOverrides(field="thinking"))
-    assert prepare(field, NOW).provider.quirks.reasoning_field == "thinking"
+    assert prepare_request(field, NOW).provider.quirks.reasoning_field == "thinking"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.events import Answer
 from thinkwire.messages import Conversation, Seal, Text, Thinking, ToolResult, Turn
 from thinkwire.providers import default_providers

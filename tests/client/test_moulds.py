@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkwire import asking as asked
-from thinkwire.asking import Asking, locate, prepare
 from thinkwire.catalog import default_catalog
-from thinkwire.learned_facts import LOCAL_USER, LearnedFact, LearnedFactsFile
+from thinkwire.client import prepare as asked
+from thinkwire.client.learned_facts import LOCAL_USER, LearnedFact, LearnedFactsFile
+from thinkwire.client.prepare import CallSpec, prepare_request, resolve_model
 from thinkwire.messages import Image, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
 from thinkwire.providers import default_providers
@@ -82,17 +82,17 @@ def talk(words: list[str], system: int = 0, **beside: Any) -> Request:
     return Request("m", tuple(turns), tuple(texts[:system]), **beside)
 
 
-def ready(model: str, **how: Any) -> Asking:
-    asking = Asking(Request(), model, None, ReplaySettings(), moulds=Ways())
+def ready(model: str, **how: Any) -> CallSpec:
+    asking = CallSpec(Request(), model, None, ReplaySettings(), moulds=Ways())
     asking = msgspec.structs.replace(asking, **how)
-    return msgspec.structs.replace(asking, located=locate(asking, NOW))
+    return msgspec.structs.replace(asking, located=resolve_model(asking, NOW))
 
 
-def in_general(asking: Asking, now: float = NOW) -> asked.Prepared:
-    return prepare(msgspec.structs.replace(asking, moulds=None), now)
+def in_general(asking: CallSpec, now: float = NOW) -> asked.PreparedRequest:
+    return prepare_request(msgspec.structs.replace(asking, moulds=None), now)
 
 
-def cast(asking: Asking, now: float = NOW) -> asked.Prepared | None:
+def cast(asking: CallSpec, now: float = NOW) -> asked.PreparedRequest | None:
     assert asking.moulds is not None
     return asked._cast(asking, asking.moulds, now)
 
@@ -106,7 +106,7 @@ def test_each_goes_out_as_if_it_were_the_first(
     said = st.lists(TEXTS, min_size=sum(sizes), max_size=sum(sizes))
     for _ in range(4):
         asking = msgspec.structs.replace(base, request=talk(data.draw(said), sizes[0], **beside))
-        assert prepare(asking, NOW) == in_general(asking)
+        assert prepare_request(asking, NOW) == in_general(asking)
 
 
 @pytest.mark.parametrize("provider", [name for name, models in BY_PROVIDER.items() if models])
@@ -124,16 +124,16 @@ def test_what_is_said_beside_the_words_counts_to_the_letter() -> None:
     base = ready("openai/gpt-4.1")
     for temperature in (1, 1.0, True, 0, 0.0, None) * 3:
         asking = msgspec.structs.replace(base, request=talk(["Why?"], temperature=temperature))
-        assert prepare(asking, NOW).data == in_general(asking).data
+        assert prepare_request(asking, NOW).data == in_general(asking).data
 
 
 def test_what_was_learned_meanwhile_counts_at_once(tmp_path: Path) -> None:
     file = LearnedFactsFile(tmp_path / "learned_facts.jsonl")
     asking = ready(GROK, thinking=Intent(level="high"), learned_facts=file, request=talk(["Why?"]))
-    efforts = [prepare(asking, NOW).plan.effective.effort for _ in range(3)]
+    efforts = [prepare_request(asking, NOW).plan.effective.effort for _ in range(3)]
     change = {"efforts": ["low", "medium"]}
     file.add(LearnedFact(LOCAL_USER, "xai", "grok-4.6", change, "does not support value high", NOW))
-    efforts += [prepare(asking, NOW + 1).plan.effective.effort for _ in range(3)]
+    efforts += [prepare_request(asking, NOW + 1).plan.effective.effort for _ in range(3)]
     assert efforts == ["high"] * 3 + ["medium"] * 3
     told = ready(GROK, thinking=Intent(level="high"), request=talk(["Why?"]))
     assert cast(told) is None
@@ -150,7 +150,7 @@ def test_half_a_surrogate_pair_is_replaced_and_said_each_time() -> None:
         base = ready(model)
         for text in ("a", "b", "c\ud800", "d", "e\ud800"):
             asking = msgspec.structs.replace(base, request=talk([text]))
-            prepared = prepare(asking, NOW)
+            prepared = prepare_request(asking, NOW)
             assert [note.code for note in prepared.notes] == (codes if "\ud800" in text else [])
             assert text.replace("\ud800", "\ufffd").encode() in prepared.data
 
@@ -161,7 +161,7 @@ def test_only_so_much_is_remembered() -> None:
     assert moulds is not None
     for limit in range(1_000):
         asking = msgspec.structs.replace(base, request=talk(["Why?"], max_tokens=limit))
-        assert prepare(asking, NOW) == prepare(asking, NOW)
+        assert prepare_request(asking, NOW) == prepare_request(asking, NOW)
     assert 0 < len(moulds._known) <= _MOST
     before = len(moulds._known)
     long = msgspec.structs.replace(

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from tests.client.test_matrix import TOOLS, begun, results
-from thinkwire import asking as asking_module
-from thinkwire.asking import Asking, Prepared, prepare
-from thinkwire.client import Client
+from thinkwire.client import prepare as asking_module
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import CallSpec, PreparedRequest, prepare_request
 from thinkwire.errors import ProviderError
 from thinkwire.messages import Conversation, Turn
 from thinkwire.providers import default_providers
@@ -149,15 +149,15 @@ async def test_a_spoiled_request_is_noticed(
     talk = await talk_of(client, model)
     assert (await client.complete(talk, model=model, tools=TOOLS)).turn.text == "Cold."
 
-    def spoiled(asking: Asking, now: float) -> Prepared:
-        prepared = prepare(asking, now)
+    def spoiled(asking: CallSpec, now: float) -> PreparedRequest:
+        prepared = prepare_request(asking, now)
         if asking.recovery is not None:
             return prepared
         body = prepared.body
         change(body)
         return msgspec.structs.replace(prepared, data=msgspec.json.encode(body))
 
-    monkeypatch.setattr("thinkwire.client.prepare", spoiled)
+    monkeypatch.setattr("thinkwire.client.engine.prepare", spoiled)
     before = simulator.app.fired.total()
     try:
         answer = await client.complete(talk, model=model, tools=TOOLS)

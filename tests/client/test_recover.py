@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.client.upstream import Upstream, refused, streamed, upstream
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.learned_facts import EVERYONE, LOCAL_USER, LearnedFactsFile, tenant_scope
 from thinkwire.errors import BadRequest
 from thinkwire.events import Answer, BlockGrew
-from thinkwire.learned_facts import EVERYONE, LOCAL_USER, LearnedFactsFile, tenant_scope
 from thinkwire.messages import Text, Turn
 from thinkwire.request import Request
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from thinkwire.catalog import default_catalog
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.routing import RouteChoice, asks_for_thinking, choose_route
 from thinkwire.errors import ConfigError
 from thinkwire.providers import Provider, default_providers
 from thinkwire.providers.routes import ways
 from thinkwire.reasoning import Intent
-from thinkwire.routing import Routed, choose_route, wants_thinking
 
 PROVIDERS = default_providers()
 HIGH = Intent(level="high")
 
 
-def route(name: str, keys: tuple[str, ...], *, thinking: bool = True) -> Routed:
+def route(name: str, keys: tuple[str, ...], *, thinking: bool = True) -> RouteChoice:
     return choose_route(name, thinking, lambda provider: provider.name in keys, PROVIDERS)
 
 
@@ -92,7 +92,7 @@ async def test_a_missing_key_names_the_variable_and_nothing_else_is_tried(
     ],
 )
 def test_thinking_is_wanted_when_asked_for_or_unasked(intent: Intent | None, name: str, wants: bool) -> None:
-    assert wants_thinking(intent, name) is wants
+    assert asks_for_thinking(intent, name) is wants
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from tests.client.upstream import Reply, Upstream, refused, streamed, upstream
-from thinkwire.asking import prepare
 from thinkwire.cli.app import app
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import prepare_request
 from thinkwire.errors import ProviderError
 from thinkwire.events import Answer
 from thinkwire.messages import Text, Thinking, Turn
@@ -51,7 +51,7 @@ async def test_it_is_in_nothing_that_an_answer_leaves_behind(
     caplog.set_level(logging.DEBUG)
     provider.replies = [streamed(dialect, Answer(Turn("assistant", (Thinking("Hm."), Text("Hi."))), "stop"))]
     asking = client.asking(Request(turns=(Turn("user", (Text("Hi"),)),)), model=model)
-    prepared = prepare(asking, time.time())
+    prepared = prepare_request(asking, time.time())
     answer = await client.complete("Hi", model=model)
     assert KEY in str(provider.received[0][1])
     shown = f"{client!r} {asking!r} {prepared!r} {answer!r} {answer.notes!r} {caplog.text}"

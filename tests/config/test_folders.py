@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from thinkwire.client.learned_facts import LOCAL_USER, LearnedFact, default_learned_facts
 from thinkwire.config import Profiles
 from thinkwire.folders import config_folder, data_folder, make_folder, state_folder
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import open_ledger
 from thinkwire.gateway.secret import load_secrets
-from thinkwire.learned_facts import LOCAL_USER, LearnedFact, default_learned_facts
 from thinkwire.store import open_store
 from thinkwire.terminal.history import History
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from thinkwire.catalog import Catalog
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.learned_facts import LearnedFactsFile
 from thinkwire.gateway.app import Gateway
 from thinkwire.gateway.asked import Directory
 from thinkwire.gateway.carrier import Carrier
@@ -25,7 +26,6 @@ from thinkwire.gateway.parts import Parts
 from thinkwire.gateway.record import Record
 from thinkwire.gateway.responses_store import open_responses
 from thinkwire.gateway.serve import serving
-from thinkwire.learned_facts import LearnedFactsFile
 
 SECRET = bytes(range(32))
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

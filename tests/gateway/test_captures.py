@@ -16,9 +16,9 @@ import pytest
 from tests.gateway.gateways import Served
 from tests.support import clients_root
 from thinkwire import dialects
-from thinkwire.asking import Prepared, prepare
 from thinkwire.catalog import default_catalog
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import PreparedRequest, prepare_request
 from thinkwire.events import Answer, collect
 from thinkwire.gateway.asked import find_meant
 from thinkwire.gateway.carrier import Carrier
@@ -98,7 +98,7 @@ def decoded() -> tuple[tuple[Capture, Request], ...]:
     return tuple((one, dialects.get(one.dialect).decode_request(one.body)) for one in captures())
 
 
-def sent(client: Client, model: str) -> Iterator[tuple[Capture, Prepared]]:
+def sent(client: Client, model: str) -> Iterator[tuple[Capture, PreparedRequest]]:
     """Every capture as the gateway sends it on to a model: understood, opened, planned."""
     meant, carrier = find_meant(client, model), Carrier(bytes(32))
     for capture, request in decoded():
@@ -106,7 +106,7 @@ def sent(client: Client, model: str) -> Iterator[tuple[Capture, Prepared]]:
         request, _ = carrier.open_request(understood.request, "me", capture.dialect)
         thinking = intent_for(meant, understood.intent)
         how: dict[str, Any] = {"thinking": thinking, "streamed": understood.streamed}
-        yield capture, prepare(client.asking(request, model=meant.upstream, **how), 0)
+        yield capture, prepare_request(client.asking(request, model=meant.upstream, **how), 0)
 
 
 def test_there_are_captures_of_every_dialect() -> None:

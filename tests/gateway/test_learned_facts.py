@@ -14,9 +14,9 @@ import pytest
 from tests.client.upstream import Upstream, refused, streamed, upstream
 from tests.gateway.gateways import gateway
 from thinkwire.catalog import Catalog, default_catalog
+from thinkwire.client.learned_facts import LearnedFactsFile, tenant_scope
 from thinkwire.events import Answer
 from thinkwire.gateway.keys import KeyFile
-from thinkwire.learned_facts import LearnedFactsFile, tenant_scope
 from thinkwire.messages import Text, Turn
 from thinkwire.providers import default_providers
 from thinkwire.sim.fixture import Running, simulator

@@ -359,8 +359,8 @@ async def test_a_wait_that_is_no_time_is_not_passed_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As it came through and translated: the failure stays the vendor's own."""
-    monkeypatch.setattr("thinkwire.sending.LONGEST_WAIT", 0)
-    monkeypatch.setattr("thinkwire.sending.random.uniform", lambda *_: 0)
+    monkeypatch.setattr("thinkwire.client.attempt.LONGEST_WAIT", 0)
+    monkeypatch.setattr("thinkwire.client.attempt.random.uniform", lambda *_: 0)
     provider.replies = [refused(429, "slow down", retry_after=said)] * 2
     body = NATIVE["anthropic"][3] | {"model": model}
     async with http.post(f"{served.url}/v1/messages", json=body) as reply:

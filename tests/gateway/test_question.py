@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire import dialects
-from thinkwire.asking import Asking, prepare
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import CallSpec, prepare_request
 from thinkwire.errors import MalformedInput
 from thinkwire.gateway import passthrough
 from thinkwire.gateway.asked import Directory, find_meant
@@ -102,7 +102,7 @@ BEFORE: st.SearchStrategy[list[dict[str, Any]]] = st.sampled_from(
 )
 
 
-Known = tuple[Understood, Asking]
+Known = tuple[Understood, CallSpec]
 
 
 def bodies(
@@ -184,7 +184,9 @@ def test_it_goes_out_as_if_it_were_the_first(data: st.DataObject, dialect: str, 
         known = like_before(ways, saying(data.draw(WORDS)), PLACES[dialect], MEANT[model], scope=SCOPE)
         if known is not None:
             assert known[1].way
-            assert prepare(known[1], 0) == prepare(msgspec.structs.replace(known[1], moulds=None), 0)
+            assert prepare_request(known[1], 0) == prepare_request(
+                msgspec.structs.replace(known[1], moulds=None), 0
+            )
 
 
 def test_wires_and_models_are_kept_apart() -> None:

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire import dialects
-from thinkwire.client import Client
+from thinkwire.client.attempt import EventTextWriter
+from thinkwire.client.engine import Client
 from thinkwire.errors import Failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
 from thinkwire.gateway.asked import find_meant
@@ -27,7 +28,6 @@ from thinkwire.gateway.translate import Telling, intent_for, understand
 from thinkwire.messages import Origin, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
-from thinkwire.sending import Told
 from thinkwire.usage import measure
 
 USAGE = measure(input_total=10, output_total=5, output_reasoning=2)[0]
@@ -167,9 +167,9 @@ def test_growing_says_what_feeding_says(
                 growing: Growing | None = None
                 for texts in batches:
                     growing = growing or (live.growing(index) if by_growth else None)
-                    (growing or Told(live, index)).grow(texts)
+                    (growing or EventTextWriter(live, index)).grow(texts)
                 if overlap and index:
-                    ((live.growing(0) if by_growth else None) or Told(live, 0)).grow(["x"])
+                    ((live.growing(0) if by_growth else None) or EventTextWriter(live, 0)).grow(["x"])
                 if not overlap:
                     live.hear([BlockEnded(index)])
             ends: list[Event] = [BlockEnded(index) for index in range(len(blocks))] if overlap else []

@@ -12,8 +12,8 @@ import pytest
 from tests.laws.growth import STEP, excess
 from tests.laws.request_shapes import SHAPES
 from thinkwire import dialects
-from thinkwire.asking import prepare
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import prepare_request
 from thinkwire.context import count
 from thinkwire.gateway.asked import Meant, find_meant
 from thinkwire.gateway.carrier import Carrier
@@ -73,12 +73,12 @@ def steps(dialect: str, to: Meant, body: dict[str, Any]) -> Iterator[tuple[str, 
     yield "ledger", lambda: asyncio.run(ledger.restore("t", to.upstream, asked, bound=True))
     yield "prefixes", lambda: list(prefixes_of(asked))
     yield "plan_replay", lambda: plan_replay(asked.turns, destination)
-    yield "prepare", lambda: prepare(asking_for(to, understood, "tenant:t"), 0.0)
+    yield "prepare", lambda: prepare_request(asking_for(to, understood, "tenant:t"), 0.0)
     yield "count", lambda: count(asked.turns, model=to.located.model, tools=asked.tools)
     yield "examine", lambda: examine(asked, destination)
     yield "mend_request", lambda: mend_request(asked, destination)
     yield "healed", lambda: healed(asked.turns, destination)
-    told = prepare(asking_for(to, understood, "tenant:t"), 0.0)
+    told = prepare_request(asking_for(to, understood, "tenant:t"), 0.0)
     sent = Asked(
         *(told.provider.name, told.dialect.name, told.model, destination.facts, told.body, {}, Sealer(), "a")
     )

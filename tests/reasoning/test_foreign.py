@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from thinkwire import dialects
-from thinkwire.asking import Asking, Prepared, prepare
 from thinkwire.catalog import default_catalog
+from thinkwire.client.prepare import CallSpec, PreparedRequest, prepare_request
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.native import OPTIONS
 from thinkwire.reasoning.spoken import read_intent
@@ -18,14 +18,14 @@ from thinkwire.replay import ReplaySettings
 ZAI: dict[str, Any] = {"thinking": {"type": "enabled", "clear_thinking": False}}
 
 
-def sent(model: str, said: dict[str, Any]) -> Prepared:
+def sent(model: str, said: dict[str, Any]) -> PreparedRequest:
     """A chat client's request as it goes out to a model."""
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], **said}
     intent, request = read_intent(dialects.get("openai-chat").decode_request(body))
-    return prepare(Asking(request, model, intent, ReplaySettings()), 0)
+    return prepare_request(CallSpec(request, model, intent, ReplaySettings()), 0)
 
 
-def dropped(prepared: Prepared) -> list[str]:
+def dropped(prepared: PreparedRequest) -> list[str]:
     notes = [note for note in prepared.notes if note.code == "field.dropped"]
     return [field for note in notes for field in note.detail["fields"]]
 
@@ -81,8 +81,8 @@ def test_each_option_goes_only_where_it_is_known(field: str, value: Any, at: str
 def test_a_control_that_was_set_by_hand_is_sent_as_it_is() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "reasoning_effort": "low"}
     request = dialects.get("openai-chat").decode_request(body)
-    asking = Asking(request, "moonshot/kimi-k3", Intent(level="max"), ReplaySettings())
-    prepared = prepare(asking, 0)
+    asking = CallSpec(request, "moonshot/kimi-k3", Intent(level="max"), ReplaySettings())
+    prepared = prepare_request(asking, 0)
     assert prepared.body["reasoning_effort"] == "low"
     assert "reasoning.native_wins" in [note.code for note in prepared.notes]
 
@@ -110,5 +110,5 @@ def test_the_request_itself_is_not_changed() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], **ZAI}
     request = dialects.get("openai-chat").decode_request(body)
     before = msgspec.json.encode(request)
-    prepare(Asking(read_intent(request)[1], "moonshot/kimi-k3", Intent(), ReplaySettings()), 0)
+    prepare_request(CallSpec(read_intent(request)[1], "moonshot/kimi-k3", Intent(), ReplaySettings()), 0)
     assert msgspec.json.encode(request) == before

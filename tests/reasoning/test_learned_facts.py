@@ -11,9 +11,7 @@ import msgspec
 import pytest
 
 from thinkwire.catalog import Facts
-from thinkwire.errors import ConfigError
-from thinkwire.folders import LOOK_EVERY
-from thinkwire.learned_facts import (
+from thinkwire.client.learned_facts import (
     EVERYONE,
     LEARNED_DAYS,
     LOCAL_USER,
@@ -23,6 +21,8 @@ from thinkwire.learned_facts import (
     LearnedFactsFile,
     tenant_scope,
 )
+from thinkwire.errors import ConfigError
+from thinkwire.folders import LOOK_EVERY
 from thinkwire.prices import Price, context_of, price_of
 from thinkwire.reasoning.target import find_target
 

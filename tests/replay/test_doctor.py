@@ -13,9 +13,9 @@ import pytest
 
 from tests.client.test_matrix import LOOP, SEEDS, TOOLS, begun, results
 from tests.grouping import for_each
-from thinkwire import asking as asking_module
-from thinkwire.asking import Asking, Prepared, prepare
-from thinkwire.client import Client
+from thinkwire.client import prepare as asking_module
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import CallSpec, PreparedRequest, prepare_request
 from thinkwire.messages import Block, Conversation, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.providers import default_providers
 from thinkwire.reasoning import Intent, parse_name
@@ -60,9 +60,9 @@ def _as_they_stand(turns: Turns, *_: Any) -> Replay:
     return Replay(turns)
 
 
-def prepared(model: str, turns: Turns, system: tuple[Text, ...], *, off: bool = False) -> Prepared:
+def prepared(model: str, turns: Turns, system: tuple[Text, ...], *, off: bool = False) -> PreparedRequest:
     """The request with these turns word for word, but for what the wire itself cannot say."""
-    asking = Asking(
+    asking = CallSpec(
         request=Request(turns=turns, system=system, tools=TOOLS),
         model=model,
         thinking=Intent(level="none") if off else None,
@@ -70,10 +70,10 @@ def prepared(model: str, turns: Turns, system: tuple[Text, ...], *, off: bool = 
         providers=default_providers(),
     )
     with patch.object(asking_module, "plan_replay", _as_they_stand):
-        return prepare(asking, 0.0)
+        return prepare_request(asking, 0.0)
 
 
-def refusal(ready: Prepared) -> str | None:
+def refusal(ready: PreparedRequest) -> str | None:
     """The rule by which the strict provider refuses the request."""
     facts = ready.plan.facts
     body = msgspec.json.decode(msgspec.json.encode(ready.body))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.replay.test_doctor import MODELS, destination, prepared, refusal, talk
-from thinkwire.asking import Prepared
+from thinkwire.client.prepare import PreparedRequest
 from thinkwire.errors import MalformedInput
 from thinkwire.providers.encoding import encode_for
 from thinkwire.replay.doctor import examine, mend_request
@@ -33,11 +33,11 @@ spoilings = st.lists(
 
 
 @cache
-def good(model: str) -> Prepared:
+def good(model: str) -> PreparedRequest:
     return prepared(model, talk(model).turns, talk(model).system)
 
 
-def with_body(ready: Prepared, body: dict[str, Any]) -> Prepared:
+def with_body(ready: PreparedRequest, body: dict[str, Any]) -> PreparedRequest:
     return msgspec.structs.replace(ready, data=msgspec.json.encode(body))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.providers import default_providers
 from thinkwire.session import Happening, Session, TurnEnded
 from thinkwire.session.tools import Spec, Toolbox, tool

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.session.talk import client_of, ending, of, said, session_of
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import Failure
 from thinkwire.messages import Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.session import Compacted, Remark

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.session.talk import client_of, ending, of, said, session_of, settings_of
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ConfigError
 from thinkwire.session import Compacted, Remark, Session, TurnKept
 from thinkwire.session.behind import Behind

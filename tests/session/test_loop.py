@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.session.talk import client_of, ending, of, said, session_of
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ConfigError, MissingKey
 from thinkwire.events import BlockGrew, Failed, Noted
 from thinkwire.messages import Image, Text, Thinking, ToolCall, ToolResult

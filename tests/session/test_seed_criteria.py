@@ -9,7 +9,7 @@ import pytest
 
 from tests.session.talk import client_of, ending, of, said, session_of
 from thinkwire.cli.show import Printer
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.config import Profiles, load_settings
 from thinkwire.context import should_compress
 from thinkwire.events import Noted

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.session.talk import client_of, said, session_of
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.reasoning.levels import LEVELS
 from thinkwire.reasoning.target import all_targets
 from thinkwire.session import Session

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import aiohttp
 import uvicorn
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.providers import default_providers
 from thinkwire.store import Store, open_store
 from thinkwire.web.app import create

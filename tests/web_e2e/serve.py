@@ -17,7 +17,7 @@ from typing import Any
 
 import uvicorn
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.providers import default_providers
 from thinkwire.session.summary import NAME_IT
 from thinkwire.sim import Simulator

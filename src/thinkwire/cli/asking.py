@@ -14,7 +14,7 @@ import msgspec
 from thinkwire.cli.ask import EXIT, LAST, NO_KEY
 from thinkwire.cli.io import chunks, whole, write_json
 from thinkwire.cli.show import Printer, failed
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.config import load_settings
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from thinkwire.catalog import Catalog, Found, default_catalog
+from thinkwire.client.learned_facts import LOCAL_USER, default_learned_facts
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder
-from thinkwire.learned_facts import LOCAL_USER, default_learned_facts
 from thinkwire.reasoning.target import Target
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from thinkwire.access import keys_file
 from thinkwire.cli.io import designed_errors, write_json
+from thinkwire.client.credentials import keys_file
 from thinkwire.config import PROJECT_FILE, Profiles, change_file, load_settings, project_file, user_file
 from thinkwire.config.files import working_folder
 from thinkwire.errors import ConfigError

@@ -9,10 +9,10 @@ from typing import Any
 import click
 import msgspec
 
-from thinkwire.access import known_providers
 from thinkwire.cli.catalog import the_catalog
 from thinkwire.cli.io import designed_errors
 from thinkwire.cli.transcripts import read_file, write_file
+from thinkwire.client.credentials import known_providers
 from thinkwire.errors import ConfigError
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Conversation

@@ -8,11 +8,12 @@ from typing import Any
 import click
 import msgspec
 
-from thinkwire.access import find_key, known_providers
 from thinkwire.catalog import Catalog
 from thinkwire.cli.catalog import the_catalog, with_learned_facts
 from thinkwire.cli.dialect import DIALECT, NAMES
 from thinkwire.cli.io import chunks, designed_errors, whole, write_json
+from thinkwire.client.credentials import find_key, known_providers
+from thinkwire.client.routing import asks_for_thinking, choose_route
 from thinkwire.dialects import Dialect
 from thinkwire.errors import ConfigError
 from thinkwire.jsonvalue import dump_text, parse_object
@@ -25,7 +26,6 @@ from thinkwire.reasoning.plan import Setting
 from thinkwire.reasoning.spoken import read_intent
 from thinkwire.reasoning.target import Target, all_targets, find_target
 from thinkwire.request import Request
-from thinkwire.routing import choose_route, wants_thinking
 from thinkwire.settings.keys import LARGEST
 
 SAMPLE = Request(turns=(Turn("user", (Text("Hello"),)),))
@@ -72,7 +72,7 @@ def explain_command(*, model: str | None, **options: Any) -> None:
         providers = known_providers()
         routed = choose_route(
             named.name,
-            wants_thinking(intent, named.name, catalog),
+            asks_for_thinking(intent, named.name, catalog),
             lambda provider: find_key(provider) is not None,
             providers,
         )

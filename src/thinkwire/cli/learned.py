@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from thinkwire.cli.io import designed_errors, write_json
+from thinkwire.client.learned_facts import EVERYONE, LearnedFact, LearnedFactsFile, default_learned_facts
 from thinkwire.errors import ConfigError
-from thinkwire.learned_facts import EVERYONE, LearnedFact, LearnedFactsFile, default_learned_facts
 from thinkwire.session.words import one_line, unmistakable
 
 _COLUMNS = ("id", "provider", "model", "counts for", "what changed", "evidence", "expires")

@@ -92,7 +92,7 @@ def _checked(config: GatewayConfig) -> None:
 def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> None:
     import msgspec
 
-    from thinkwire.access import find_key
+    from thinkwire.client.credentials import find_key
     from thinkwire.gateway.guard import require_keys
     from thinkwire.gateway.keys import KeyFile
     from thinkwire.gateway.serve import Orders, listen, run

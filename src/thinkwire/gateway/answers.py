@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.asking import Prepared
+from thinkwire.client.prepare import PreparedRequest
 from thinkwire.errors import BodyRejected, ConfigError, Failure, FailureKind, ProviderError, ThinkwireError
 from thinkwire.gateway.config import Routed
 from thinkwire.gateway.guard import Refusal
@@ -85,7 +85,7 @@ def _cleaned(value: Any) -> Any:
     return value
 
 
-def explained(prepared: Prepared, notes: Iterable[Note], routed: Routed, tenant: Tenant) -> JsonObject:
+def explained(prepared: PreparedRequest, notes: Iterable[Note], routed: Routed, tenant: Tenant) -> JsonObject:
     """What would be sent, and why: as `thinkwire explain --json` tells it.
 
     Where keys were given out, their holders are not told which host it is.

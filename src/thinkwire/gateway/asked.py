@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from thinkwire.asking import Asking, Located, locate
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.learned_facts import EVERYONE
+from thinkwire.client.prepare import CallSpec, ResolvedModel, resolve_model
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.config import GatewayConfig, Routed
 from thinkwire.gateway.guard import Refusal, check_model
 from thinkwire.gateway.ingress import is_home
 from thinkwire.jsonvalue import JsonObject
-from thinkwire.learned_facts import EVERYONE
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.request import Request
@@ -31,13 +31,13 @@ _MOST_NAMES = 1024
 class Meant(msgspec.Struct, frozen=True):
     """A model at a service, and the level that was written behind its name."""
 
-    located: Located
+    located: ResolvedModel
     level: Intent | None
     upstream: str
     """`provider/model`."""
     home: str
     """The dialect whose own vendor the service is; empty where it speaks another's."""
-    asking: Asking
+    asking: CallSpec
     """How it is asked, but for the request."""
     binds_prefix: bool
     """Whether the model's thinking can go back only behind the very words that it came after."""
@@ -51,7 +51,7 @@ def find_meant(client: Client, name: str, scope: str = EVERYONE) -> Meant:
     """Where a name leads, by what was learned in a scope; ConfigError when it leads nowhere."""
     now = time.time()
     asking = client.asking(_EMPTY, model=name, scope=scope)
-    located = locate(asking, now)
+    located = resolve_model(asking, now)
     facts = located.found.facts if located.found is not None else None
     upstream = f"{located.provider.name}/{located.model}"
     to = located.destination
@@ -61,7 +61,7 @@ def find_meant(client: Client, name: str, scope: str = EVERYONE) -> Meant:
         parse_name(name).intent,
         upstream,
         to.dialect if is_home(to.dialect, to) else "",
-        msgspec.structs.replace(there, located=locate(there, now)),
+        msgspec.structs.replace(there, located=resolve_model(there, now)),
         facts is not None and facts.replay == "bound_prefix",
         facts is not None and facts.can_think and facts.default not in (None, "off", "none"),
         asking.routed,

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ThinkwireError
 from thinkwire.gateway.backoff import retry_delays
 from thinkwire.gateway.checks import RedisCheck, check_folder

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from thinkwire.asking import Prepared
+from thinkwire.client.prepare import PreparedRequest
 from thinkwire.errors import Failure
 from thinkwire.gateway.answers import error_answer, in_our_words
 from thinkwire.gateway.config import GatewayConfig
@@ -62,7 +62,7 @@ class Call:
         self._began = time.perf_counter()
         self._first: float | None = None
 
-    def prepared(self, prepared: Prepared) -> None:
+    def prepared(self, prepared: PreparedRequest) -> None:
         """Who will be asked, and how."""
         self.provider, self.model = prepared.provider.name, prepared.model
         self.planned(prepared.plan)

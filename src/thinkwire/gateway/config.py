@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from thinkwire.access import known_providers
+from thinkwire.client.credentials import known_providers
 from thinkwire.errors import ConfigError, FailureKind
 from thinkwire.folders import config_folder
 from thinkwire.gateway.addresses import ledger_flaw, limits_flaw

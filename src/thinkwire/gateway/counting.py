@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from thinkwire import dialects
-from thinkwire.asking import Located
+from thinkwire.client.prepare import ResolvedModel
 from thinkwire.context import count
 from thinkwire.errors import MalformedInput, ProviderError
 from thinkwire.gateway.answers import JSON
@@ -63,7 +63,7 @@ async def _counted(parts: Parts, meant: Meant, understood: Understood, request: 
         return None
 
 
-def _estimated(located: Located, request: Request) -> int:
+def _estimated(located: ResolvedModel, request: Request) -> int:
     """What would be sent, weighed."""
     return count(
         plan_replay(request.turns, located.destination).turns,

@@ -7,7 +7,7 @@ import time
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.asking import prepare
+from thinkwire.client.prepare import prepare_request
 from thinkwire.errors import Failure, ThinkwireError
 from thinkwire.events import Failed
 from thinkwire.gateway.answers import JSON, STREAM, explained, failure_of
@@ -82,7 +82,7 @@ class Exchange:
         call = self._call
         call.operation = "explain"
         understood = await self._understand(meant)
-        prepared = prepare(asking_for(meant, understood, call.tenant.scope), time.time())
+        prepared = prepare_request(asking_for(meant, understood, call.tenant.scope), time.time())
         call.prepared(prepared)
         told = explained(prepared, call.notes, routed, call.tenant)
         await call.outlet.whole(200, [*JSON, *call.answer_headers()], dump(told))

@@ -27,9 +27,9 @@ from typing import Any
 
 import msgspec
 
+from thinkwire.client.learned_facts import LOCAL_USER, TENANT
 from thinkwire.errors import ConfigError
 from thinkwire.folders import config_folder, make_folder, state_folder
-from thinkwire.learned_facts import LOCAL_USER, TENANT
 
 PREFIX = "tw_"
 LONGEST = 512

@@ -11,7 +11,7 @@ from functools import lru_cache
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.asking import Located, Prepared
+from thinkwire.client.prepare import PreparedRequest, ResolvedModel
 from thinkwire.dialects import StreamDecoder
 from thinkwire.dialects.common import own
 from thinkwire.dialects.repeats import Repeat
@@ -107,7 +107,7 @@ def _read(dialect: str, body: JsonObject) -> Request:
         return Request()
 
 
-def _plan(request: Request, located: Located) -> Plan:
+def _plan(request: Request, located: ResolvedModel) -> Plan:
     """What we would send. Where that is not what the client says, the vendor would refuse it."""
     intent, bare = read_intent(request)
     if bare.model != located.model:
@@ -132,7 +132,7 @@ def _lacks_thinking(turns: Sequence[Turn]) -> bool:
     return False
 
 
-def _prepared(call: Call, located: Located, plan: Plan) -> Prepared:
+def _prepared(call: Call, located: ResolvedModel, plan: Plan) -> PreparedRequest:
     provider, model = located.provider, located.model
     dialect = dialects.get(call.dialect)
     url = provider.endpoint(dialect.name, model, stream=call.streamed)
@@ -142,7 +142,7 @@ def _prepared(call: Call, located: Located, plan: Plan) -> Prepared:
         url = url.partition("?")[0]
     elif query == b"beta=true":
         url += "?beta=true"
-    return Prepared(
+    return PreparedRequest(
         provider=provider,
         dialect=dialect,
         model=model,
@@ -173,7 +173,9 @@ class Passing:
     _failure: Failure | None = None
     _refusal: tuple[int, HeaderPairs, bytes] | None = None
 
-    def __init__(self, parts: Parts, call: Call, prepared: Prepared, *, raw: bytes, request: Request) -> None:
+    def __init__(
+        self, parts: Parts, call: Call, prepared: PreparedRequest, *, raw: bytes, request: Request
+    ) -> None:
         self.streamed = prepared.streamed
         self._parts = parts
         self._call = call

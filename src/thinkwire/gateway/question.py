@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.asking import Asking
+from thinkwire.client.learned_facts import EVERYONE
+from thinkwire.client.prepare import CallSpec
 from thinkwire.gateway.asked import Meant
 from thinkwire.gateway.ingress import same
 from thinkwire.gateway.paths import Place
 from thinkwire.gateway.translate import Understood, asking_for, understand
 from thinkwire.jsonvalue import JsonObject
-from thinkwire.learned_facts import EVERYONE
 from thinkwire.messages import Text, Turn
 from thinkwire.replay.ways import LONGEST, Ways
 from thinkwire.replay.words import words_of
@@ -43,14 +43,14 @@ class Question(msgspec.Struct, frozen=True):
     """What is understood of every request that asks in one way, and how the model is asked then."""
 
     understood: Understood
-    asking: Asking
+    asking: CallSpec
     before: list[str] | None
     """The texts that stand before its words; None where they do not tell all that is said."""
 
 
 def like_before(
     ways: Ways[Question], body: JsonObject, place: Place, meant: Meant, *, scope: str
-) -> tuple[Understood, Asking] | None:
+) -> tuple[Understood, CallSpec] | None:
     """The request as this model can be asked it, and how it is; None where that has to be found out.
 
     All who ask in this way share what is known; the scope is the tenant's own.

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.asking import Located
 from thinkwire.catalog import Facts
+from thinkwire.client.prepare import ResolvedModel
 from thinkwire.context import estimate_text
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.cost import bound_of, cost_of, has_price
@@ -108,7 +108,7 @@ def _text_tokens(text: str) -> int:
     return -(-size // BYTES_PER_TOKEN)
 
 
-async def hold(limits: Limits, call: Call, to: Located, body: JsonObject) -> Held | None:
+async def hold(limits: Limits, call: Call, to: ResolvedModel, body: JsonObject) -> Held | None:
     """Reserve the estimated cost of a request of a tenant with a daily spend, or refuse it."""
     provider, model = to.provider.name, to.model
     limits.check_price(call.tenant, has_price(provider, model))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.asking import Asking
+from thinkwire.client.prepare import CallSpec
 from thinkwire.dialects import Dialect, Encoded, StreamEncoder
 from thinkwire.dialects.gemini.encoder import StreamEncoder as GeminiEncoder
 from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
@@ -114,7 +114,7 @@ def intent_for(meant: Meant, said: Intent) -> Intent:
     return msgspec.structs.replace(said, on=True) if said.show else said
 
 
-def asking_for(meant: Meant, understood: Understood, scope: str) -> Asking:
+def asking_for(meant: Meant, understood: Understood, scope: str) -> CallSpec:
     """How a model is asked what a client said; what its refusals teach counts in the scope."""
     return msgspec.structs.replace(
         meant.asking,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from thinkwire.asking import Asking, Prepared
+from thinkwire.client.prepare import CallSpec, PreparedRequest
 from thinkwire.context import Effective
 from thinkwire.notes import Note
 
@@ -23,8 +23,8 @@ class Again(msgspec.Struct, frozen=True):
 class Asked(msgspec.Struct, frozen=True):
     """A request that is about to be sent."""
 
-    asking: Asking
-    prepared: Prepared
+    asking: CallSpec
+    prepared: PreparedRequest
     effective: Effective
     notes: tuple[Note, ...] = ()
     """What the session has to say about it; the Notes of plan and replay come with the answer."""

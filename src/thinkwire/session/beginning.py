@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import MissingKey
 
 

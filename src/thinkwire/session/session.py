@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.asking import Asking, Located, Prepared, locate, prepare
 from thinkwire.catalog import Facts
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.learned_facts import LOCAL_USER
+from thinkwire.client.prepare import CallSpec, PreparedRequest, ResolvedModel, prepare_request, resolve_model
 from thinkwire.context import (
     Calibration,
     Effective,
@@ -23,7 +24,6 @@ from thinkwire.context import (
 )
 from thinkwire.errors import ConfigError, ProviderError
 from thinkwire.events import Answer
-from thinkwire.learned_facts import LOCAL_USER
 from thinkwire.messages import Block, Conversation, Text, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.prices import Price, cost_of
@@ -98,7 +98,7 @@ class Session:
     def busy(self) -> bool:
         return self._run is not None and not self._run.done
 
-    def use_model(self, name: str) -> Located:
+    def use_model(self, name: str) -> ResolvedModel:
         """Another model from the next request on; also inside a tool loop whose results are in."""
         if self.busy:
             raise Busy("a request is in flight: interrupt it, or wait, before you change the model")
@@ -147,7 +147,7 @@ class Session:
 
     # What will be sent
 
-    def located(self) -> Located:
+    def located(self) -> ResolvedModel:
         """Where the next request goes; ConfigError when nobody has the model."""
         return self._located()
 
@@ -164,7 +164,7 @@ class Session:
         )
         return resolve(located.intent, located.found, request, circumstances_of(settings))[0]
 
-    async def preview(self) -> Prepared:
+    async def preview(self) -> PreparedRequest:
         """The next request as it would go out now, with a word said if it is the user's turn.
 
         Looking leaves no trace.
@@ -173,7 +173,7 @@ class Session:
         turns = shown.turns
         if not turns or turns[-1].role == "assistant":
             turns = (*turns, Turn("user", (Text("Hello"),)))
-        return prepare(self._asking(turns, Again(), self._effective(shown, located)), time.time())
+        return prepare_request(self._asking(turns, Again(), self._effective(shown, located)), time.time())
 
     async def view(self) -> View:
         return view(await self.keeper.path(self.conversation_id))
@@ -200,7 +200,7 @@ class Session:
             turns = (*turns, Turn("user", (Text(again.nudge),)))
         effective = self._effective(shown, located)
         asking = self._asking(turns, again, effective)
-        prepared = prepare(asking, time.time())
+        prepared = prepare_request(asking, time.time())
         fingerprint = Fingerprint.of(
             model=prepared.model,
             provider=prepared.provider.name,
@@ -223,7 +223,7 @@ class Session:
         message = f"{count} seals are encrypted with another THINKWIRE_STORE_KEY; they cannot go back"
         return (Note("seal.dropped", message),)
 
-    def _asking(self, turns: tuple[Turn, ...], again: Again, effective: Effective) -> Asking:
+    def _asking(self, turns: tuple[Turn, ...], again: Again, effective: Effective) -> CallSpec:
         settings = self.settings
         request = Request(
             turns=turns,
@@ -243,7 +243,7 @@ class Session:
             scope=self.learning_scope,
         )
 
-    def _located(self, settings: Settings | None = None) -> Located:
+    def _located(self, settings: Settings | None = None) -> ResolvedModel:
         settings = settings or self.settings
         model = settings.get("model") or self.model
         asking = self.client.asking(
@@ -254,13 +254,13 @@ class Session:
             overrides=overrides_of(settings),
             scope=self.learning_scope,
         )
-        return locate(asking, time.time())
+        return resolve_model(asking, time.time())
 
     def _intent(self, settings: Settings) -> Intent:
         """How hard to think. It is asked to be readable even while it is hidden: it may be shown later."""
         return msgspec.structs.replace(intent_of(settings) or Intent(), show=True)
 
-    def _effective(self, shown: View, located: Located) -> Effective:
+    def _effective(self, shown: View, located: ResolvedModel) -> Effective:
         return effective_tokens(
             Conversation(self._system(), shown.turns),
             replay_of(self.settings),

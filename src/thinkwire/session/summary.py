@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.context import estimate_text
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.reasoning import Intent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.config import load_settings
 from thinkwire.errors import ConfigError, MalformedInput, MissingKey, ThinkwireError
 from thinkwire.jsonvalue import JsonObject, parse_object

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.errors import ThinkwireError
 from thinkwire.store import Store
 from thinkwire.web.api.accounts import may_sign_in

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.asking import Located, locate
 from thinkwire.catalog import Facts
+from thinkwire.client.learned_facts import EVERYONE, web_scope
+from thinkwire.client.prepare import ResolvedModel, resolve_model
 from thinkwire.config import load_settings, working_folder
 from thinkwire.errors import ConfigError, MalformedInput, ThinkwireError
 from thinkwire.folders import make_folder
-from thinkwire.learned_facts import EVERYONE, web_scope
 from thinkwire.notes import Note
 from thinkwire.request import Request
 from thinkwire.session.beginning import first_model
@@ -68,9 +68,9 @@ def _tools(folder: Path) -> tuple[Spec, ...]:
     return builtin_tools(folder)
 
 
-def located(web: Web, model: str) -> Located:
+def located(web: Web, model: str) -> ResolvedModel:
     """The service and the facts of a model; ConfigError when nobody has it."""
-    return locate(web.client.asking(Request(), model=model, scope=EVERYONE), time.time())
+    return resolve_model(web.client.asking(Request(), model=model, scope=EVERYONE), time.time())
 
 
 async def compose(

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.store import open_store
 
 

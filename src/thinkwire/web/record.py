@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.asking import Prepared
+from thinkwire.client.prepare import PreparedRequest
 from thinkwire.messages import Block, Opaque, ToolResult
 from thinkwire.reasoning.feedback import feedback
 from thinkwire.session import Asked
@@ -47,7 +47,7 @@ def asked_record(asked: Asked) -> dict[str, Any]:
     }
 
 
-def shown_body(prepared: Prepared) -> dict[str, Any]:
+def shown_body(prepared: PreparedRequest) -> dict[str, Any]:
     """The wire body for people: no seal in it, long texts cut, old turns counted."""
     sealed = frozenset(_seals(prepared))
     body: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def shown_body(prepared: Prepared) -> dict[str, Any]:
     return body
 
 
-def _seals(prepared: Prepared) -> Iterator[str]:
+def _seals(prepared: PreparedRequest) -> Iterator[str]:
     for turn in prepared.request.turns:
         for block in turn.blocks:
             for part in (block, *block.content) if isinstance(block, ToolResult) else (block,):

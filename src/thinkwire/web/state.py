@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from thinkwire.catalog import default_catalog
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.prices import price_of
 from thinkwire.store import Store
 from thinkwire.web.line import Talk

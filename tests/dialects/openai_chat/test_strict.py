@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from thinkwire.asking import Asking, Prepared, prepare
+from thinkwire.client.prepare import CallSpec, PreparedRequest, prepare_request
 from thinkwire.dialects import Encoded
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.request import decode_request, encode_request
@@ -94,9 +94,9 @@ def test_the_developers_words_are_the_systems_where_there_is_no_such_role() -> N
         assert encoded.body["messages"][0]["role"] == "system"
 
 
-def prepared(model: str, **how: Any) -> Prepared:
+def prepared(model: str, **how: Any) -> PreparedRequest:
     turns = (Turn("user", (Text("hi"),)), Turn("assistant", (Text("Yes."),)), Turn("user", (Text("?"),)))
-    return prepare(Asking(Request(turns=turns), model, None, ReplaySettings(**how)), 0)
+    return prepare_request(CallSpec(Request(turns=turns), model, None, ReplaySettings(**how)), 0)
 
 
 def test_counts_are_asked_for_only_where_that_can_be_said() -> None:

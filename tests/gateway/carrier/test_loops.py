@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from thinkwire import dialects
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
 from thinkwire.events import Collector, Event, collect
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.ledger import Ledger, open_ledger

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from thinkwire import dialects
-from thinkwire.asking import Asking, locate
+from thinkwire.client.prepare import CallSpec, resolve_model
 from thinkwire.gateway.ingress import Normalised, normalise
 from thinkwire.replay import Destination, ReplaySettings
 from thinkwire.request import Request
@@ -18,7 +18,7 @@ HOMES = {"anthropic": CLAUDE, "openai-responses": GPT, "gemini": GEMINI, "openai
 
 @cache
 def destination(model: str) -> Destination:
-    return locate(Asking(Request(), model, None, ReplaySettings()), 0).destination
+    return resolve_model(CallSpec(Request(), model, None, ReplaySettings()), 0).destination
 
 
 def normal(dialect: str, body: dict[str, Any], model: str) -> Normalised:

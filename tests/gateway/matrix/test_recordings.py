@@ -13,9 +13,9 @@ from tests.gateway.matrix.clients import Said, Talker
 from tests.gateway.matrix.test_matrix import MODELS
 from tests.recordings.loader import Recording, requests
 from thinkwire import dialects
-from thinkwire.asking import Prepared, prepare
 from thinkwire.catalog import Facts, default_catalog
-from thinkwire.client import Client
+from thinkwire.client.engine import Client
+from thinkwire.client.prepare import PreparedRequest, prepare_request
 from thinkwire.gateway.asked import find_meant
 from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.paths import Place
@@ -91,7 +91,7 @@ def kinds_of_models() -> tuple[Facts, ...]:
 
 def planned(
     client: Client, model: str, askings: Sequence[Asking], **how: Any
-) -> Iterator[tuple[Asking, Prepared]]:
+) -> Iterator[tuple[Asking, PreparedRequest]]:
     """Requests as the gateway sends them on: understood, opened, planned."""
     meant, carrier = find_meant(client, model), Carrier(bytes(32))
     for asking in askings:
@@ -100,7 +100,10 @@ def planned(
         understood = understand(asking.request, asking.place, meant.located.destination)
         request, _ = carrier.open_request(understood.request, "me", asking.recording.dialect)
         thinking = intent_for(meant, understood.intent)
-        yield asking, prepare(client.asking(request, model=meant.upstream, thinking=thinking, **how), 0)
+        yield (
+            asking,
+            prepare_request(client.asking(request, model=meant.upstream, thinking=thinking, **how), 0),
+        )
 
 
 @pytest.mark.parametrize("provider", MODELS)
@@ -130,7 +133,7 @@ def wrongly_refused(provider: str, model: str, askings: Sequence[Asking]) -> lis
     return wrong
 
 
-def refusals(prepared: Prepared) -> list[str]:
+def refusals(prepared: PreparedRequest) -> list[str]:
     """Every rule that refuses a request, in the order in which the provider looks."""
     headers = {name.lower(): value for name, value in prepared.headers.items()}
     provider, dialect = prepared.provider.name, prepared.dialect.name
@@ -141,7 +144,7 @@ def refusals(prepared: Prepared) -> list[str]:
     return [rule.id for rule in rules_for(provider, dialect) if rule.check(asked) is not None]
 
 
-def is_excused(client: Client, asking: Asking, prepared: Prepared, rule: str) -> bool:
+def is_excused(client: Client, asking: Asking, prepared: PreparedRequest, rule: str) -> bool:
     """Whether a request is refused for what nobody but its vendor can know, and for nothing else.
 
     Then it is taken without its seals, which is what the client tries after such a refusal.

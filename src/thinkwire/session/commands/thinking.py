@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from thinkwire.access import missing_key
 from thinkwire.catalog import Facts
+from thinkwire.client.credentials import missing_key
 from thinkwire.errors import ConfigError
 from thinkwire.messages import Block, Thinking, Turn
 from thinkwire.reasoning import parse_level, parse_name

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from thinkwire.access import known_providers
+from thinkwire.client.credentials import known_providers
 from thinkwire.errors import ConfigError
 from thinkwire.providers import default_providers
 

@@ -11,6 +11,7 @@ import msgspec
 
 from thinkwire import dialects
 from thinkwire.catalog import Catalog, Found
+from thinkwire.client.learned_facts import LOCAL_USER, LearnedFactsFile
 from thinkwire.dialects import Dialect, StreamDecoder
 from thinkwire.dialects.openai_chat.decoder import StreamDecoder as ChatDecoder
 from thinkwire.dialects.openai_chat.request import REPAIRED
@@ -18,7 +19,6 @@ from thinkwire.dialects.openai_chat.response import decode_response as decode_ch
 from thinkwire.errors import ConfigError
 from thinkwire.events import Answer
 from thinkwire.jsonvalue import dump, parse_object
-from thinkwire.learned_facts import LOCAL_USER, LearnedFactsFile
 from thinkwire.messages import Origin
 from thinkwire.notes import Note
 from thinkwire.providers import Provider
@@ -43,7 +43,7 @@ _COUNTED = ("model", "messages", "system", "tools", "tool_choice", "thinking", "
 """What a request for a count has of the request for an answer."""
 
 
-class Asking(msgspec.Struct, frozen=True):
+class CallSpec(msgspec.Struct, frozen=True):
     """Everything that decides one request."""
 
     request: Request
@@ -70,7 +70,7 @@ class Asking(msgspec.Struct, frozen=True):
     """Why this service was chosen, where it was a choice."""
     recovery: Recovery | None = None
     """How the request is asked after the refusal of the try before."""
-    located: Located | None = None
+    located: ResolvedModel | None = None
     """Where the model was found just before, by the same tables and settings. Learned facts count at once."""
     moulds: Ways[Mould] | None = None
     """What was decided for requests to a model that was found before, all of which came as JSON."""
@@ -80,7 +80,7 @@ class Asking(msgspec.Struct, frozen=True):
     """All that the request says, as `words_of` finds it, where that is known with its way."""
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class PreparedRequest(msgspec.Struct, frozen=True):
     """One request, ready to be sent but for the key."""
 
     provider: Provider
@@ -120,7 +120,7 @@ class Prepared(msgspec.Struct, frozen=True):
             time=now,
         )
 
-    def counting(self) -> Prepared | None:
+    def counting(self) -> PreparedRequest | None:
         """The same request for the vendor to count instead of answering; None where none counts."""
         route = self.provider.route(self.dialect.name)
         if route is None or route.count_path is None:
@@ -145,7 +145,7 @@ class Prepared(msgspec.Struct, frozen=True):
         return self.dialect.stream_decoder()
 
 
-class Located(msgspec.Struct, frozen=True):
+class ResolvedModel(msgspec.Struct, frozen=True):
     """Where a request goes, and how it is to be thought about."""
 
     provider: Provider
@@ -157,7 +157,7 @@ class Located(msgspec.Struct, frozen=True):
     """What the name means by the tables alone."""
 
 
-def locate(asking: Asking, now: float) -> Located:
+def resolve_model(asking: CallSpec, now: float) -> ResolvedModel:
     """The service and model that were asked for; ConfigError when nobody has it."""
     at = asking.located
     if at is None or not _is_still_so(at, asking, now):
@@ -165,7 +165,7 @@ def locate(asking: Asking, now: float) -> Located:
     return at if asking.thinking is None else _asked_to_think(at, asking.thinking)
 
 
-def _looked_up(asking: Asking, now: float) -> Located:
+def _looked_up(asking: CallSpec, now: float) -> ResolvedModel:
     """Where the name leads, thought about as the name says."""
     named = parse_name(asking.model)
     target = find_target(named.name, asking.catalog, asking.providers)
@@ -182,10 +182,10 @@ def _looked_up(asking: Asking, now: float) -> Located:
         endpoint=f"simulated://{provider.name}" if asking.simulated else provider.base_url,
     )
     intent = named.intent or Intent()
-    return _asked_to_think(Located(provider, target.model, found, intent, destination, target), intent)
+    return _asked_to_think(ResolvedModel(provider, target.model, found, intent, destination, target), intent)
 
 
-def _is_still_so(at: Located, asking: Asking, now: float) -> bool:
+def _is_still_so(at: ResolvedModel, asking: CallSpec, now: float) -> bool:
     """Whether nothing was learned since a model was found; what settings say is asked anew."""
     if asking.recovery is not None or asking.overrides is not None:
         return False
@@ -195,16 +195,16 @@ def _is_still_so(at: Located, asking: Asking, now: float) -> bool:
     return facts is at.found.facts or facts == at.found.facts
 
 
-def _asked_to_think(at: Located, intent: Intent) -> Located:
+def _asked_to_think(at: ResolvedModel, intent: Intent) -> ResolvedModel:
     thinking = intent.level != "none" and intent.on is not False and intent.budget != 0
     budgeted = intent.budget is not None
     destination = at.destination
     if destination.thinking is not thinking or destination.budgeted is not budgeted:
         destination = msgspec.structs.replace(destination, thinking=thinking, budgeted=budgeted)
-    return Located(at.provider, at.model, at.found, intent, destination, at.target)
+    return ResolvedModel(at.provider, at.model, at.found, intent, destination, at.target)
 
 
-def prepare(asking: Asking, now: float) -> Prepared:
+def prepare_request(asking: CallSpec, now: float) -> PreparedRequest:
     """The request as it will go out."""
     if asking.moulds is not None:
         cast = _cast(asking, asking.moulds, now)
@@ -213,8 +213,8 @@ def prepare(asking: Asking, now: float) -> Prepared:
     return _prepared(asking, now)
 
 
-def _prepared(asking: Asking, now: float) -> Prepared:
-    at = locate(asking, now)
+def _prepared(asking: CallSpec, now: float) -> PreparedRequest:
+    at = resolve_model(asking, now)
     provider, name, intent = at.provider, at.destination.dialect, at.intent
     replay = plan_replay(asking.request.turns, at.destination, asking.replay)
     if replay.thinking_off:
@@ -229,7 +229,7 @@ def _prepared(asking: Asking, now: float) -> Prepared:
     if url is None:
         raise ConfigError(f"{provider.label} does not speak {name}")
     ignored = _ignored(asking.overrides, at) if asking.overrides is not None else ()
-    return Prepared(
+    return PreparedRequest(
         provider=provider,
         dialect=dialects.get(name),
         model=at.model,
@@ -262,11 +262,11 @@ _encode = msgspec.json.Encoder().encode
 class Mould(msgspec.Struct, frozen=True):
     """What goes out around the words of every request that is asked in one way."""
 
-    prepared: Prepared
+    prepared: PreparedRequest
     form: Form
 
 
-def _cast(asking: Asking, moulds: Ways[Mould], now: float) -> Prepared | None:
+def _cast(asking: CallSpec, moulds: Ways[Mould], now: float) -> PreparedRequest | None:
     """The request in the mould of those before it; None where it has to be made as if it were the first."""
     at, request = asking.located, asking.request
     words = asking.texts or words_of(request)
@@ -292,13 +292,13 @@ def _cast(asking: Asking, moulds: Ways[Mould], now: float) -> Prepared | None:
     )
 
 
-def _way(asking: Asking, texts: int) -> bytes:
+def _way(asking: CallSpec, texts: int) -> bytes:
     """All that decides how a request is written, but for its words."""
     request, system = asking.request, len(asking.request.system)
     return _encode((asking.model, asking.thinking, asking.streamed, system, texts, _beside(request)))
 
 
-def _mould(asking: Asking, now: float) -> Mould | None:
+def _mould(asking: CallSpec, now: float) -> Mould | None:
     """The mould for all requests that are asked like this one; None if their words do not stand apart."""
     blank, holes = with_holes(asking.request)
     prepared = _prepared(msgspec.structs.replace(asking, request=blank, routed=()), now)
@@ -314,7 +314,7 @@ def at_base(provider: Provider, bases: Mapping[str, str]) -> Provider:
     return msgspec.structs.replace(provider, base_url=base.rstrip("/")) if base else provider
 
 
-def _with_field(provider: Provider, asking: Asking) -> Provider:
+def _with_field(provider: Provider, asking: CallSpec) -> Provider:
     """The service as the user's settings describe it: the field in which it gives and takes reasoning."""
     if asking.recovery is not None and asking.recovery.fill_reasoning:
         provider = msgspec.structs.replace(
@@ -336,7 +336,7 @@ def _with_message_field(known: dict[str, tuple[str, ...]], field: str) -> dict[s
     return known and known | {"assistant": (*known.get("assistant", ()), field)}
 
 
-def _with_learned_facts(target: Target, asking: Asking, now: float) -> Found | None:
+def _with_learned_facts(target: Target, asking: CallSpec, now: float) -> Found | None:
     found = target.found or _described(target, asking, now)
     if found is None:
         return None
@@ -350,7 +350,7 @@ def _with_learned_facts(target: Target, asking: Asking, now: float) -> Found | N
     return found if facts is found.facts else Found(facts, found.by)
 
 
-def _described(target: Target, asking: Asking, now: float) -> Found | None:
+def _described(target: Target, asking: CallSpec, now: float) -> Found | None:
     """The facts of a model that only the user's settings know."""
     if asking.overrides is None or target.provider is None:
         return None
@@ -363,7 +363,7 @@ def _described(target: Target, asking: Asking, now: float) -> Found | None:
     return Found(facts, "setting") if facts else None
 
 
-def _ignored(overrides: ModelOverrides, at: Located) -> tuple[Note, ...]:
+def _ignored(overrides: ModelOverrides, at: ResolvedModel) -> tuple[Note, ...]:
     """Settings about the model that mean nothing for it."""
     return overrides.ignored(at.target.found.facts) if at.target.found is not None else ()
 

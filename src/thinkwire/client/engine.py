@@ -10,47 +10,47 @@ from contextlib import aclosing, asynccontextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from thinkwire.access import find_key, known_providers, missing_key
-from thinkwire.asking import Asking, Mould, Prepared, prepare
 from thinkwire.catalog import Catalog
+from thinkwire.client.attempt import (
+    Attempt,
+    Batch,
+    ResponseSink,
+    RetryState,
+    StreamPump,
+    read_answer,
+    read_batches,
+    read_refusal,
+    wait_before_retry,
+)
+from thinkwire.client.credentials import find_key, known_providers, missing_key
+from thinkwire.client.learned_facts import LearnedFact, LearnedFactsFile, default_learned_facts
+from thinkwire.client.prepare import CallSpec, Mould, PreparedRequest, prepare_request
+from thinkwire.client.recover import is_whole_for_stream, learned_by, plan_recovery, remember
+from thinkwire.client.routing import asks_for_thinking, choose_route
 from thinkwire.errors import ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, events_of
 from thinkwire.folders import LOOK_EVERY
 from thinkwire.jsonvalue import parse_object
-from thinkwire.learned_facts import LearnedFact, LearnedFactsFile, default_learned_facts
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.providers import Provider
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.resolve import Circumstances
-from thinkwire.recover import is_whole_for_stream, learned_by, plan_recovery, remember
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
-from thinkwire.routing import choose_route, wants_thinking
-from thinkwire.sending import (
-    Attempt,
-    Batch,
-    Hearer,
-    Pouring,
-    Tries,
-    read_batches,
-    read_refusal,
-    read_whole,
-    worth_waiting,
-)
 from thinkwire.settings.overrides import ModelOverrides
 from thinkwire.transport.aiohttp_transport import Response, Timeouts, open_transport
 from thinkwire.transport.response_body import MAX_RESPONSE_BYTES
 from thinkwire.transport.sink import BodySink
 
-Said: TypeAlias = str | Conversation | Sequence[Turn]
+Prompt: TypeAlias = str | Conversation | Sequence[Turn]
 """A question, or a conversation so far."""
 
 _AS_USUAL = ReplaySettings()
 
 
 class Client:
-    """Talks to providers. Keys are given, or found by `thinkwire.access`; they are never shown."""
+    """Talks to providers. Keys are given, or found by `thinkwire.client.credentials`; they are never shown."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Client:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def complete(self, said: Said, *, model: str, **options: Any) -> Answer:
+    async def complete(self, said: Prompt, *, model: str, **options: Any) -> Answer:
         """The whole answer; options as for `stream`. A failure is raised, with what arrived as `partial`."""
         collector = Collector()
         async for event in self.stream(said, model=model, **options):
@@ -103,7 +103,7 @@ class Client:
 
     async def stream(
         self,
-        said: Said,
+        said: Prompt,
         *,
         model: str,
         tools: Sequence[Tool] = (),
@@ -141,7 +141,7 @@ class Client:
                         raise error
                     yield event
 
-    def asking(self, request: Request, *, model: str, deadline: float | None = None, **how: Any) -> Asking:
+    def asking(self, request: Request, *, model: str, deadline: float | None = None, **how: Any) -> CallSpec:
         """A request with everything of this client that decides how it is sent; `how` are Asking's fields."""
         if self._sim and not self._bases:
             self._simulate()
@@ -149,11 +149,11 @@ class Client:
         named = parse_name(model)
         routed = choose_route(
             named.name,
-            wants_thinking(how["thinking"] or named.intent, named.name, self._catalog),
+            asks_for_thinking(how["thinking"] or named.intent, named.name, self._catalog),
             lambda provider: provider.name in self._bases or self._key(provider) is not None,
             self._providers,
         )
-        return Asking(
+        return CallSpec(
             request=request,
             model=model if routed.name == named.name else routed.name,
             thinking=how.pop("thinking") or (named.intent if routed.name != named.name else None),
@@ -193,13 +193,13 @@ class Client:
         self._keys = dict.fromkeys(self._bases, "simulated")
 
     async def answer(
-        self, asking: Asking, *, watch: Callable[[Prepared], None] | None = None
+        self, asking: CallSpec, *, watch: Callable[[PreparedRequest], None] | None = None
     ) -> AsyncGenerator[Batch, None]:
         """The answer in batches; a failure is the last event instead of an exception.
 
         Tried again where that can help and nothing has been told yet. `watch` sees what goes out.
         """
-        tries = Tries(asking)
+        tries = RetryState(asking)
         while True:
             attempt = self._attempt(tries, watch)
             try:
@@ -216,12 +216,16 @@ class Client:
                 return
 
     async def tell(
-        self, asking: Asking, hearer: Hearer, *, watch: Callable[[Prepared], None] | None = None
+        self,
+        asking: CallSpec,
+        hearer: ResponseSink,
+        *,
+        watch: Callable[[PreparedRequest], None] | None = None,
     ) -> None:
         """As `answer`, but every batch goes to `hearer` in the moment in which it comes, without a task
         having to wake for it.
         """
-        tries = Tries(asking)
+        tries = RetryState(asking)
         while True:
             attempt = self._attempt(tries, watch)
             try:
@@ -237,19 +241,19 @@ class Client:
                 hearer.hear([Failed(attempt.provider_failure, attempt.usage)])
                 return
 
-    def _attempt(self, tries: Tries, watch: Callable[[Prepared], None] | None) -> Attempt:
-        prepared = prepare(tries.asking, time.time())
+    def _attempt(self, tries: RetryState, watch: Callable[[PreparedRequest], None] | None) -> Attempt:
+        prepared = prepare_request(tries.asking, time.time())
         if watch is not None:
             watch(prepared)
         return Attempt(prepared, tries.notes)
 
-    def _remember(self, fact: LearnedFact, tries: Tries, attempt: Attempt) -> None:
+    def _remember(self, fact: LearnedFact, tries: RetryState, attempt: Attempt) -> None:
         """Keeps what a refusal taught, once the request that was corrected by it is answered."""
         if attempt.began:
             remember(self.learned_facts, fact)
             tries.learned = None
 
-    async def _again(self, tries: Tries, attempt: Attempt) -> bool:
+    async def _again(self, tries: RetryState, attempt: Attempt) -> bool:
         """Whether another try may do better, and then what it asks; waits where waiting helps."""
         if attempt.began:
             return False
@@ -260,14 +264,14 @@ class Client:
             tries.notes.append(recovered.recovery.note)
             tries.learned = learned_by(recovered, attempt.prepared, failure)
             return True
-        if tries.count >= self._retries or not await worth_waiting(failure, tries.count, tries.asking):
+        if tries.count >= self._retries or not await wait_before_retry(failure, tries.count, tries.asking):
             return False
         tries.add()
         return True
 
-    async def _pour(self, attempt: Attempt, tries: Tries, hearer: Hearer) -> None:
+    async def _pour(self, attempt: Attempt, tries: RetryState, hearer: ResponseSink) -> None:
         prepared = attempt.prepared
-        pouring = Pouring(attempt, hearer) if prepared.streamed else None
+        pouring = StreamPump(attempt, hearer) if prepared.streamed else None
         reply = await self.ask(prepared, prepared.data, until=tries.asking.until, sink=pouring, tries=tries)
         try:
             if reply.status >= 400:
@@ -279,7 +283,7 @@ class Client:
                 if attempt.failure is None:
                     await hearer.finish()
                     await reply.drain()
-            elif told := attempt.heard_whole(read_whole(prepared, await reply.read())):
+            elif told := attempt.heard_whole(read_answer(prepared, await reply.read())):
                 if is_whole_for_stream(tries.asking):
                     hearer.hear(list(events_of(told)))
                     await hearer.finish()
@@ -288,9 +292,9 @@ class Client:
         finally:
             reply.close()
 
-    async def count_tokens(self, asking: Asking) -> int | None:
+    async def count_tokens(self, asking: CallSpec) -> int | None:
         """The vendor's own count of a request's input; None where the vendor has none to give."""
-        counting = prepare(asking, time.time()).counting()
+        counting = prepare_request(asking, time.time()).counting()
         if counting is None:
             return None
         async with self.send(counting, counting.data, until=asking.until) as reply:
@@ -301,7 +305,7 @@ class Client:
         tokens = told.get("input_tokens", told.get("totalTokens"))
         return tokens if isinstance(tokens, int) else None
 
-    async def _try(self, attempt: Attempt, tries: Tries) -> AsyncGenerator[Batch, None]:
+    async def _try(self, attempt: Attempt, tries: RetryState) -> AsyncGenerator[Batch, None]:
         prepared = attempt.prepared
         try:
             async with self.send(prepared, prepared.data, until=tries.asking.until, tries=tries) as reply:
@@ -316,13 +320,13 @@ class Client:
 
     def ask(
         self,
-        prepared: Prepared,
+        prepared: PreparedRequest,
         body: bytes,
         *,
         headers: Mapping[str, str] = {},
         until: float | None = None,
         sink: BodySink | None = None,
-        tries: Tries | None = None,
+        tries: RetryState | None = None,
     ) -> Awaitable[Response]:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
         Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here. `tries`
@@ -335,7 +339,7 @@ class Client:
         return self._http.ask(prepared.url, told, body, until=until, secret=key, sink=sink, **how)
 
     @asynccontextmanager
-    async def send(self, prepared: Prepared, body: bytes, **how: Any) -> AsyncIterator[Response]:
+    async def send(self, prepared: PreparedRequest, body: bytes, **how: Any) -> AsyncIterator[Response]:
         """As `ask`, closed at the end of the block."""
         reply = await self.ask(prepared, body, **how)
         try:
@@ -367,7 +371,7 @@ def _auth(provider: Provider, key: str | None) -> dict[str, str]:
     return {provider.auth: key}
 
 
-def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Request:
+def _request(said: Prompt, tools: Sequence[Tool], fields: dict[str, Any]) -> Request:
     if isinstance(said, str):
         said = Conversation(turns=(Turn("user", (Text(said),)),))
     elif not isinstance(said, Conversation):
@@ -378,7 +382,7 @@ def _request(said: Said, tools: Sequence[Tool], fields: dict[str, Any]) -> Reque
     return Request(turns=said.turns, system=tuple(system), tools=tuple(tools), **fields)
 
 
-def ask(said: Said, *, model: str, **options: Any) -> Answer:
+def ask(said: Prompt, *, model: str, **options: Any) -> Answer:
     """One question, one answer, without async: `ask("Why?", model="claude-opus-5-5/high").turn.text`."""
 
     async def once() -> Answer:

@@ -6,16 +6,16 @@ import time
 
 import msgspec
 
-from thinkwire.asking import Asking, Prepared
+from thinkwire.client.learned_facts import EVERYONE, LearnedFact, LearnedFactsFile
+from thinkwire.client.prepare import CallSpec, PreparedRequest
 from thinkwire.errors import Failure
-from thinkwire.learned_facts import EVERYONE, LearnedFact, LearnedFactsFile
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.recovery import Recovery, find_recovery
 from thinkwire.reasoning.refusal import LONGEST_EVIDENCE, SentRequest
 from thinkwire.request import Request
 
 
-def plan_recovery(asking: Asking, prepared: Prepared, failure: Failure) -> Asking | None:
+def plan_recovery(asking: CallSpec, prepared: PreparedRequest, failure: Failure) -> CallSpec | None:
     """The one other way to ask that a refusal suggests; None when there is none, or it was taken."""
     if asking.recovery is not None or failure.status is None or failure.status >= 500:
         return None
@@ -24,7 +24,7 @@ def plan_recovery(asking: Asking, prepared: Prepared, failure: Failure) -> Askin
     return None if recovery is None else _recovered(asking, recovery)
 
 
-def _recovered(asking: Asking, recovery: Recovery) -> Asking:
+def _recovered(asking: CallSpec, recovery: Recovery) -> CallSpec:
     """The request as the recovery asks for it. Corrected facts count when it is prepared."""
     changes: dict[str, object] = {"recovery": recovery}
     if recovery.strip_thinking:
@@ -54,12 +54,12 @@ def _dropped(fields: dict[str, object], steps: list[str]) -> dict[str, object]:
     return rest | {steps[0]: _dropped(inner, steps[1:])}
 
 
-def is_whole_for_stream(asking: Asking) -> bool:
+def is_whole_for_stream(asking: CallSpec) -> bool:
     """Whether an answer in one piece goes to a client that asked for a stream."""
     return asking.recovery is not None and asking.recovery.streamed is False
 
 
-def learned_by(asking: Asking, prepared: Prepared, failure: Failure) -> LearnedFact | None:
+def learned_by(asking: CallSpec, prepared: PreparedRequest, failure: Failure) -> LearnedFact | None:
     """What counts from now on, once the recovered request is accepted."""
     recovery, facts = asking.recovery, prepared.plan.facts
     if recovery is None or not recovery.is_lasting or facts is None or asking.scope == EVERYONE:

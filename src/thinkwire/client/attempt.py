@@ -10,12 +10,12 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from thinkwire.asking import Asking, Prepared
+from thinkwire.client.learned_facts import LearnedFact
+from thinkwire.client.prepare import CallSpec, PreparedRequest
 from thinkwire.dialects.repeats import Repeat
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.jsonvalue import parse_object
-from thinkwire.learned_facts import LearnedFact
 from thinkwire.messages import Turn
 from thinkwire.notes import Note
 from thinkwire.transport.aiohttp_transport import Response
@@ -31,13 +31,13 @@ _SILENT = frozenset({Noted, Started, Failed})
 _LAST = frozenset({Finished, Failed, Noted})
 """Events that may stand at its end."""
 RETRIED = ("rate_limit", "overloaded", "timed_out", "connection_lost")
-LONGEST_WAIT = 60.0
+MAX_RETRY_WAIT = 60.0
 
 
-class Tries:
+class RetryState:
     """What is asked, and what the tries so far have taught."""
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: CallSpec) -> None:
         self.asking = asking
         self.count = 0
         """How often the request was sent again."""
@@ -58,7 +58,7 @@ class Attempt:
 
     __slots__ = ("_held", "_unsaid", "began", "failure", "over", "prepared", "usage")
 
-    def __init__(self, prepared: Prepared, notes: Sequence[Note] = ()) -> None:
+    def __init__(self, prepared: PreparedRequest, notes: Sequence[Note] = ()) -> None:
         """`notes` are about the tries before; they are told once this one has begun."""
         self.prepared = prepared
         self.began = False
@@ -126,7 +126,7 @@ class Attempt:
         return []
 
 
-class Pouring:
+class StreamPump:
     """Pieces of a streamed reply in, batches out: what a try tells goes to `hear`.
 
     Most pieces only let a block grow as the one before did; their texts go without events, where the hearer
@@ -135,11 +135,11 @@ class Pouring:
 
     __slots__ = ("_attempt", "_decoder", "_growing", "_hearer", "_repeat", "way")
 
-    def __init__(self, attempt: Attempt, hearer: Hearer) -> None:
+    def __init__(self, attempt: Attempt, hearer: ResponseSink) -> None:
         self._repeat: Repeat | None = None
         self.way = hearer.way
         self._attempt = attempt
-        self._growing: Growing | None = None
+        self._growing: TextWriter | None = None
         self._hearer = hearer
         self._decoder = attempt.prepared.decoder()
 
@@ -149,7 +149,9 @@ class Pouring:
             repeat = self._repeat = self._decoder.repeats()
         if repeat is not None and (texts := repeat.texts_in(piece)) is not None:
             if self._growing is None:
-                self._growing = self._hearer.growing(repeat.index) or Told(self._hearer, repeat.index)
+                self._growing = self._hearer.growing(repeat.index) or EventTextWriter(
+                    self._hearer, repeat.index
+                )
             self._growing.grow(texts)
             return True
         self._repeat = self._growing = None
@@ -164,17 +166,17 @@ class Pouring:
             self._hearer.hear(told)
 
 
-class Growing(Protocol):
+class TextWriter(Protocol):
     """A block that grows."""
 
     def grow(self, texts: list[str]) -> None:
         """Takes texts by which it has grown, as hearing a `BlockGrew` for each of them."""
 
 
-class Told:
+class EventTextWriter:
     """One whose growth is heard like everything else."""
 
-    def __init__(self, hearer: Hearer, index: int) -> None:
+    def __init__(self, hearer: ResponseSink, index: int) -> None:
         self._hearer = hearer
         self._index = index
 
@@ -182,7 +184,7 @@ class Told:
         self._hearer.hear([BlockGrew(self._index, text) for text in texts])
 
 
-class Hearer(Protocol):
+class ResponseSink(Protocol):
     """Who gets an answer batch by batch, in the moment in which it comes."""
 
     @property
@@ -192,7 +194,7 @@ class Hearer(Protocol):
     def hear(self, batch: Batch) -> None:
         """What has come."""
 
-    def growing(self, index: int) -> Growing | None:
+    def growing(self, index: int) -> TextWriter | None:
         """A short way for a block that grows, until something else is heard; None where there is none."""
 
     def hear_whole(self, answer: Answer) -> None:
@@ -206,7 +208,7 @@ async def read_batches(attempt: Attempt, reply: Response) -> AsyncGenerator[Batc
     """What a try tells of a reply, batch by batch."""
     prepared = attempt.prepared
     if not prepared.streamed:
-        answer = read_whole(prepared, await reply.read())
+        answer = read_answer(prepared, await reply.read())
         if told := attempt.heard(list(events_of(answer))):
             yield told
         return
@@ -222,7 +224,7 @@ async def read_batches(attempt: Attempt, reply: Response) -> AsyncGenerator[Batc
         yield told
 
 
-async def read_refusal(prepared: Prepared, reply: Response) -> Failure:
+async def read_refusal(prepared: PreparedRequest, reply: Response) -> Failure:
     """The failure that a reply with an error status describes."""
     return prepared.dialect.decode_error(reply.status, reply.headers, await reply.read())
 
@@ -237,7 +239,7 @@ def _end(batch: Batch) -> Event | None:
     return None
 
 
-def read_whole(prepared: Prepared, body: bytes) -> Answer:
+def read_answer(prepared: PreparedRequest, body: bytes) -> Answer:
     """An answer that came in one piece."""
     try:
         return prepared.read(parse_object(body))
@@ -246,7 +248,7 @@ def read_whole(prepared: Prepared, body: bytes) -> Answer:
         return Answer(turn=Turn("assistant", ()), finish=None, failure=failure)
 
 
-async def worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:
+async def wait_before_retry(failure: Failure, tries: int, asking: CallSpec) -> bool:
     """Waits before another try; not for what waiting cannot mend, and not past the deadline."""
     if failure.kind not in RETRIED:
         return False
@@ -262,5 +264,5 @@ async def worth_waiting(failure: Failure, tries: int, asking: Asking) -> bool:
 def _wait(failure: Failure, attempt: int) -> float:
     """What the provider asked for, else a random part of a doubling time."""
     if (seconds := bounded(failure.retry_after)) is not None:
-        return min(seconds, LONGEST_WAIT)
+        return min(seconds, MAX_RETRY_WAIT)
     return random.uniform(0, min(8.0, 0.5 * 2**attempt))

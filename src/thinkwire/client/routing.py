@@ -14,7 +14,7 @@ from thinkwire.reasoning import Intent
 from thinkwire.reasoning.target import find_target
 
 
-class Routed(msgspec.Struct, frozen=True):
+class RouteChoice(msgspec.Struct, frozen=True):
     """The name to go by, and what there is to say about the choice."""
 
     name: str
@@ -23,21 +23,21 @@ class Routed(msgspec.Struct, frozen=True):
 
 def choose_route(
     name: str, thinking: bool, has_key: Callable[[Provider], bool], providers: Mapping[str, Provider]
-) -> Routed:
+) -> RouteChoice:
     """A request that wants thinking never goes where the thinking is not shown: then the maker is asked,
     and a missing key is an error, not another route.
     """
     way = find_way(name, providers)
     if way is None or has_key(providers[way.own]):
-        return Routed(name)
+        return RouteChoice(name)
     reseller = providers[way.over]
     if (thinking and way.thinking == "own") or not has_key(reseller):
-        return Routed(f"{way.own}/{name}")
+        return RouteChoice(f"{way.own}/{name}")
     why = f"there is no key for {providers[way.own].label}; {name} is asked over {reseller.label}"
-    return Routed(f"{way.over}/{way.resold(name, thinking)}", (Note("route.changed", why),))
+    return RouteChoice(f"{way.over}/{way.resold(name, thinking)}", (Note("route.changed", why),))
 
 
-def wants_thinking(intent: Intent | None, name: str, catalog: Catalog | None = None) -> bool:
+def asks_for_thinking(intent: Intent | None, name: str, catalog: Catalog | None = None) -> bool:
     """Whether thinking was asked for, or comes without asking."""
     if intent is not None and intent.says_anything:
         return intent.level != "none" and intent.budget != 0 and intent.on is not False
