@@ -119,31 +119,31 @@ def render(path: Path) -> str:
     return text.removeprefix(".") or "$"
 
 
-def bad(path: Path, expected: str, value: Any) -> MalformedInput:
+def malformed(path: Path, expected: str, value: Any) -> MalformedInput:
     return MalformedInput(f"expected {expected}, got {kind(value)}", path=render(path))
 
 
-def want_str(obj: JsonObject, key: str, path: Path) -> str:
+def require_str(obj: JsonObject, key: str, path: Path) -> str:
     value = obj.get(key)
     if type(value) is str:
         return value
     if key not in obj:
         raise MalformedInput("required field is missing", path=render((*path, key)))
-    raise bad((*path, key), "a string", value)
+    raise malformed((*path, key), "a string", value)
 
 
 def opt_str(obj: JsonObject, key: str, path: Path) -> str | None:
     value = obj.get(key)
     if value is None or type(value) is str:
         return value
-    raise bad((*path, key), "a string", value)
+    raise malformed((*path, key), "a string", value)
 
 
 def opt_bool(obj: JsonObject, key: str, path: Path) -> bool | None:
     value = obj.get(key)
     if value is None or type(value) is bool:
         return value
-    raise bad((*path, key), "a boolean", value)
+    raise malformed((*path, key), "a boolean", value)
 
 
 def opt_int(obj: JsonObject, key: str, path: Path) -> int | None:
@@ -152,30 +152,30 @@ def opt_int(obj: JsonObject, key: str, path: Path) -> int | None:
         return value
     if type(value) is float and value.is_integer():
         return int(value)
-    raise bad((*path, key), "a whole number", value)
+    raise malformed((*path, key), "a whole number", value)
 
 
 def opt_number(obj: JsonObject, key: str, path: Path) -> float | None:
     value = obj.get(key)
     if value is None or type(value) is int or (type(value) is float and math.isfinite(value)):
         return value
-    raise bad((*path, key), "a number", value)
+    raise malformed((*path, key), "a number", value)
 
 
 def opt_object(obj: JsonObject, key: str, path: Path) -> JsonObject | None:
     value = obj.get(key)
     if value is None or type(value) is dict:
         return value
-    raise bad((*path, key), "an object", value)
+    raise malformed((*path, key), "an object", value)
 
 
-def want_object(obj: JsonObject, key: str, path: Path) -> JsonObject:
+def require_object(obj: JsonObject, key: str, path: Path) -> JsonObject:
     value = obj.get(key)
     if type(value) is dict:
         return value
     if key not in obj:
         raise MalformedInput("required field is missing", path=render((*path, key)))
-    raise bad((*path, key), "an object", value)
+    raise malformed((*path, key), "an object", value)
 
 
 def opt_list(obj: JsonObject, key: str, path: Path) -> list[Any]:
@@ -185,7 +185,7 @@ def opt_list(obj: JsonObject, key: str, path: Path) -> list[Any]:
         return []
     if type(value) is list:
         return value
-    raise bad((*path, key), "an array", value)
+    raise malformed((*path, key), "an array", value)
 
 
 def opt_strings(obj: JsonObject, key: str, path: Path) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def opt_strings(obj: JsonObject, key: str, path: Path) -> tuple[str, ...]:
     items = opt_list(obj, key, path)
     for index, item in enumerate(items):
         if type(item) is not str:
-            raise bad((*path, key, index), "a string", item)
+            raise malformed((*path, key, index), "a string", item)
     return tuple(items)
 
 
@@ -205,11 +205,11 @@ def objects(items: list[Any], path: Path) -> Iterator[tuple[JsonObject, Path]]:
     for index, item in enumerate(items):
         at = (*path, index)
         if type(item) is not dict:
-            raise bad(at, "an object", item)
+            raise malformed(at, "an object", item)
         yield item, at
 
 
-def leftover(obj: JsonObject, known: frozenset[str]) -> JsonObject:
+def unknown_fields(obj: JsonObject, known: frozenset[str]) -> JsonObject:
     """The fields that nobody has read."""
     if known.issuperset(obj):
         return {}

@@ -15,7 +15,7 @@ import pytest
 
 from thinkwire.client.learned_facts import LOCAL_USER, LearnedFact, default_learned_facts
 from thinkwire.config import Profiles
-from thinkwire.folders import config_folder, data_folder, make_folder, state_folder
+from thinkwire.config.paths import config_folder, data_folder, make_folder, state_folder
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.ledger import open_ledger
 from thinkwire.gateway.secret import load_secrets
@@ -45,7 +45,7 @@ def test_our_own_variable_then_xdg_then_home(
 
 
 def test_the_folders_package_is_loaded_only_when_it_decides(tmp_path: Path) -> None:
-    code = "import sys, thinkwire.folders as f; f.config_folder(); print('platformdirs' in sys.modules)"
+    code = "import sys, thinkwire.config.paths as f; f.config_folder(); print('platformdirs' in sys.modules)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.settings.strategies import assignments, value_tables
 from thinkwire.config import read_values, toml
-from thinkwire.config.editing import with_value, without_value
+from thinkwire.config.edit_toml import with_value, without_value
 from thinkwire.errors import ConfigError
 from thinkwire.settings import KEYS
 

@@ -67,14 +67,14 @@ def test_big_numbers_survive() -> None:
 
 
 READERS: list[tuple[Callable[..., Any], Any, Any]] = [
-    (jsonvalue.want_str, "x", 1),
+    (jsonvalue.require_str, "x", 1),
     (jsonvalue.opt_str, "x", 1),
     (jsonvalue.opt_bool, True, 1),
     (jsonvalue.opt_int, 1, "1"),
     (jsonvalue.opt_int, 2.0, 2.5),
     (jsonvalue.opt_number, 1.5, True),
     (jsonvalue.opt_object, {}, []),
-    (jsonvalue.want_object, {}, []),
+    (jsonvalue.require_object, {}, []),
     (jsonvalue.opt_list, [1], {}),
 ]
 
@@ -90,7 +90,7 @@ def test_readers_take_the_right_kind_and_name_the_place_of_the_wrong_one(
     assert jsonvalue.kind(wrong) in caught.value.message
 
 
-@pytest.mark.parametrize("read", [jsonvalue.want_str, jsonvalue.want_object])
+@pytest.mark.parametrize("read", [jsonvalue.require_str, jsonvalue.require_object])
 def test_a_missing_required_field_is_called_missing(read: Callable[..., Any]) -> None:
     with pytest.raises(MalformedInput, match="k: required field is missing"):
         read({}, "k", ())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkwire.prices import Price, cost_of
+from thinkwire.pricing import Price, cost_of
 from thinkwire.usage import Usage, measure
 
 anything = st.none() | st.integers() | st.floats() | st.text(max_size=3) | st.booleans()

@@ -21,9 +21,9 @@ from thinkwire.client.learned_facts import (
     LearnedFactsFile,
     tenant_scope,
 )
+from thinkwire.config.paths import CHECK_INTERVAL
 from thinkwire.errors import ConfigError
-from thinkwire.folders import LOOK_EVERY
-from thinkwire.prices import Price, context_of, price_of
+from thinkwire.pricing import Price, context_of, price_of
 from thinkwire.reasoning.target import find_target
 
 NOW = 1_790_000_000.0
@@ -145,12 +145,12 @@ def test_what_others_learn_or_forget_counts_within_a_tenth_of_a_second(tmp_path:
     other = LearnedFactsFile(tmp_path / "learned_facts.jsonl")
     assert file.corrected(GROK, NOW, LOCAL_USER) is GROK
     other.add(FACT)
-    now = LOOK_EVERY - 0.001
+    now = CHECK_INTERVAL - 0.001
     assert file.corrected(GROK, NOW, LOCAL_USER) is GROK
-    now = LOOK_EVERY
+    now = CHECK_INTERVAL
     assert file.corrected(GROK, NOW, LOCAL_USER) is not GROK
     other.forget_all(NOW)
-    now = 2 * LOOK_EVERY
+    now = 2 * CHECK_INTERVAL
     assert file.corrected(GROK, NOW, LOCAL_USER) is GROK
 
 

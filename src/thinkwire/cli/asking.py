@@ -16,8 +16,8 @@ from thinkwire.cli.io import chunks, whole, write_json
 from thinkwire.cli.show import Printer, failed
 from thinkwire.client.engine import Client
 from thinkwire.config import load_settings
+from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import config_folder
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Block, ToolCall
 from thinkwire.session import Happening, Session, TurnEnded

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from thinkwire.catalog import Catalog, Found, default_catalog
 from thinkwire.client.learned_facts import LOCAL_USER, default_learned_facts
+from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import config_folder
 from thinkwire.reasoning.target import Target
 
 

@@ -13,7 +13,7 @@ from thinkwire.catalog import Facts
 from thinkwire.cli.catalog import the_catalog
 from thinkwire.cli.io import designed_errors, write_json
 from thinkwire.errors import ConfigError
-from thinkwire.prices import context_of, price_of
+from thinkwire.pricing import context_of, price_of
 from thinkwire.reasoning.target import find_target
 
 UNKNOWN = "?"

@@ -7,8 +7,8 @@ import stat
 import tomllib
 from pathlib import Path
 
+from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError, MissingKey
-from thinkwire.folders import config_folder
 from thinkwire.providers import Provider, default_providers, read_providers
 
 SERVICE = "thinkwire"

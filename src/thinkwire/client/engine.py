@@ -27,9 +27,9 @@ from thinkwire.client.learned_facts import LearnedFact, LearnedFactsFile, defaul
 from thinkwire.client.prepare import CallSpec, Mould, PreparedRequest, prepare_request
 from thinkwire.client.recover import is_whole_for_stream, learned_by, plan_recovery, remember
 from thinkwire.client.routing import asks_for_thinking, choose_route
+from thinkwire.config.paths import CHECK_INTERVAL
 from thinkwire.errors import ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, events_of
-from thinkwire.folders import LOOK_EVERY
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.providers import Provider
@@ -357,7 +357,7 @@ class Client:
         if now >= due:
             key = find_key(provider)
             if key:
-                self._found[provider.name] = (now + LOOK_EVERY, key)
+                self._found[provider.name] = (now + CHECK_INTERVAL, key)
         return key
 
 

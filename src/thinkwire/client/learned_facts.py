@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from thinkwire.catalog import Facts
+from thinkwire.config.paths import WatchedFile, make_folder, state_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import SharedFile, make_folder, state_folder
 from thinkwire.reasoning.corrections import Change, changed_facts
 
 LEARNED_DAYS = 30
@@ -97,7 +97,7 @@ class LearnedFactsFile:
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
-        self._file = SharedFile(path, clock=clock)
+        self._file = WatchedFile(path, clock=clock)
         self._by_model: dict[tuple[str, str], list[LearnedFact]] = {}
 
     def add(self, fact: LearnedFact) -> bool:

@@ -10,7 +10,7 @@ from thinkwire.config.files import (
     working_folder,
 )
 from thinkwire.config.profiles import ProfileEntry, Profiles
-from thinkwire.config.reading import read_values
+from thinkwire.config.read_toml import read_values
 
 __all__ = [
     "PROJECT_FILE",

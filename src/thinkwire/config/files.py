@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from thinkwire.config import editing
+from thinkwire.config import edit_toml as editing
+from thinkwire.config.atomic_write import read_text, write_text
+from thinkwire.config.paths import config_folder
 from thinkwire.config.profiles import Profiles
-from thinkwire.config.reading import read_values, refuse
-from thinkwire.config.writing import read_text, write_text
+from thinkwire.config.read_toml import read_values, refuse
 from thinkwire.errors import ConfigError
-from thinkwire.folders import config_folder
 from thinkwire.settings import Layer, Settings, check_value, checked_layer, setting_of
 
 PROJECT_FILE = ".thinkwire.toml"

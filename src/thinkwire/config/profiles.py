@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from thinkwire.config import toml
-from thinkwire.config.reading import read_values
-from thinkwire.config.writing import read_text, reason, write_text
+from thinkwire.config.atomic_write import read_text, reason, write_text
+from thinkwire.config.paths import config_folder
+from thinkwire.config.read_toml import read_values
 from thinkwire.errors import ConfigError
-from thinkwire.folders import config_folder
 from thinkwire.settings import KEYS, check_values
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

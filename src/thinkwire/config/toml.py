@@ -56,7 +56,7 @@ def _groups(key: str) -> bool:
     return any(known.startswith(f"{key}." if key else "") for known in KEYS)
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A line that begins a table or sets a key, by its full name."""
 
     line: int
@@ -66,7 +66,7 @@ class Place(NamedTuple):
     header: bool
 
 
-def places(lines: Sequence[str]) -> Iterator[Place]:
+def locations(lines: Sequence[str]) -> Iterator[SourceLocation]:
     """Headers and assignments. A look-alike in an odd place may be among them; callers check."""
     table: tuple[str, ...] = ()
     inside = ""
@@ -78,9 +78,9 @@ def places(lines: Sequence[str]) -> Iterator[Place]:
         header = _HEADER.fullmatch(line)
         if header is not None:
             table = _parts(header[1])
-            yield Place(number, table, table, True)
+            yield SourceLocation(number, table, table, True)
         elif (assigned := _ASSIGNMENT.match(line)) is not None:
-            yield Place(number, (*table, *_parts(assigned[1])), table, False)
+            yield SourceLocation(number, (*table, *_parts(assigned[1])), table, False)
 
 
 def _parts(dotted: str) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def _parts(dotted: str) -> tuple[str, ...]:
 
 def line_of(text: str, key: str) -> int:
     """The line on which a key or the nearest table around it is written, counted from 1."""
-    found = {place.key: place.line for place in reversed(list(places(text.split("\n"))))}
+    found = {place.key: place.line for place in reversed(list(locations(text.split("\n"))))}
     wanted = tuple(key.split("."))
     for length in range(len(wanted), 0, -1):
         if wanted[:length] in found:

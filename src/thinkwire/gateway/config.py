@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Meta
 
 from thinkwire.client.credentials import known_providers
+from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError, FailureKind
-from thinkwire.folders import config_folder
 from thinkwire.gateway.addresses import ledger_flaw, limits_flaw
 from thinkwire.gateway.config_file import Document
 from thinkwire.gateway.upstreams import Upstream, flaws_of, merged_providers

@@ -6,9 +6,9 @@ import datetime
 import time
 from functools import lru_cache
 
-from thinkwire import prices
+from thinkwire import pricing as prices
 from thinkwire.catalog import default_catalog
-from thinkwire.prices import Price, price_of
+from thinkwire.pricing import Price, price_of
 from thinkwire.usage import Usage
 
 

@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from thinkwire.config.paths import state_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import state_folder
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.sqlite import open_shared
 

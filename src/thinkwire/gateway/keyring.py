@@ -6,8 +6,8 @@ import logging
 import time
 from collections.abc import Callable
 
+from thinkwire.config.paths import WatchedFile
 from thinkwire.errors import ConfigError
-from thinkwire.folders import SharedFile
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed, Tenant
 
@@ -34,7 +34,7 @@ class KeyRing:
         self._file = file
         self._used = used or LastUsed()
         self._clock = clock
-        self._shared = SharedFile(file.path, clock=ticks)
+        self._shared = WatchedFile(file.path, clock=ticks)
         self._shared.changed()
         self._keys = file.read()
         self._needed = self._keys is not None or not loopback

@@ -28,8 +28,8 @@ from typing import Any
 import msgspec
 
 from thinkwire.client.learned_facts import LOCAL_USER, TENANT
+from thinkwire.config.paths import config_folder, make_folder, state_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import config_folder, make_folder, state_folder
 
 PREFIX = "tw_"
 LONGEST = 512

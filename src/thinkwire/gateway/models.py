@@ -15,7 +15,7 @@ from thinkwire.gateway.config import canonical
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.parts import Parts
 from thinkwire.jsonvalue import JsonObject, dump
-from thinkwire.prices import context_of
+from thinkwire.pricing import context_of
 from thinkwire.reasoning import parse_name
 from thinkwire.reasoning.target import find_target
 

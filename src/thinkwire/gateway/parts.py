@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from thinkwire.client.engine import Client
-from thinkwire.folders import make_folder, state_folder
+from thinkwire.config.paths import make_folder, state_folder
 from thinkwire.gateway.asked import Directory
 from thinkwire.gateway.call import Call
 from thinkwire.gateway.carrier import Carrier

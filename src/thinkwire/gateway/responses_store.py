@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from thinkwire.config.paths import state_folder
 from thinkwire.dialects.common import own
 from thinkwire.dialects.openai_responses.history import InputWriter, read_input
 from thinkwire.dialects.openai_responses.names import NAME, minted
 from thinkwire.errors import ConfigError, Failure, MalformedInput
-from thinkwire.folders import state_folder
 from thinkwire.gateway.ledger import DAY, open_shelf
 from thinkwire.gateway.ledger.shelf import Entry, Limits, Shelf, ShelfError
 from thinkwire.gateway.secret import Box, bound_to, load_secrets

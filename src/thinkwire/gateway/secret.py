@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from thinkwire.config.paths import make_folder, state_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import make_folder, state_folder
 
 VARIABLE = "THINKWIRE_GATEWAY_KEY"
 SIZE = 32

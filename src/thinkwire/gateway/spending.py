@@ -16,7 +16,7 @@ from thinkwire.gateway.counters import Reservation
 from thinkwire.gateway.limits import Limits
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Turn
-from thinkwire.prices import context_of
+from thinkwire.pricing import context_of
 from thinkwire.usage import Usage
 
 BYTES_PER_TOKEN = 3

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from thinkwire.folders import make_folder
+from thinkwire.config.paths import make_folder
 
 _PAUSE = 0.01
 _LOOK_EVERY = 1.0

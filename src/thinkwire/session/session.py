@@ -26,7 +26,7 @@ from thinkwire.errors import ConfigError, ProviderError
 from thinkwire.events import Answer
 from thinkwire.messages import Block, Conversation, Text, ToolCall, Turn
 from thinkwire.notes import Note
-from thinkwire.prices import Price, cost_of
+from thinkwire.pricing import Price, cost_of
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.resolve import resolve

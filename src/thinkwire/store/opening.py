@@ -7,8 +7,8 @@ import os
 import time
 from types import TracebackType
 
+from thinkwire.config.paths import make_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import make_folder
 from thinkwire.store import schema
 from thinkwire.store.accounts import Accounts
 from thinkwire.store.agents import Agents

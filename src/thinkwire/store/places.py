@@ -8,8 +8,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
+from thinkwire.config.paths import data_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import data_folder
 
 FORMS = "sqlite:///talks.db, sqlite:////absolute/path.db or postgresql://user@host/name"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thinkwire._version import __version__
 from thinkwire.errors import ConfigError, ThinkwireError
 from thinkwire.messages import Text, ToolCall, Turn
-from thinkwire.prices import price_of
+from thinkwire.pricing import price_of
 from thinkwire.session import Run, Session
 from thinkwire.session.commands import (
     COMMANDS,

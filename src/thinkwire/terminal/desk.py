@@ -12,7 +12,7 @@ from thinkwire.client.engine import Client
 from thinkwire.config import load_settings
 from thinkwire.errors import ConfigError, MalformedInput, MissingKey, ThinkwireError
 from thinkwire.jsonvalue import JsonObject, parse_object
-from thinkwire.prices import price_of
+from thinkwire.pricing import price_of
 from thinkwire.session import Session
 from thinkwire.session.beginning import first_model
 from thinkwire.session.behind import Behind

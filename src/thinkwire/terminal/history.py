@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from thinkwire.folders import make_folder, state_folder
+from thinkwire.config.paths import make_folder, state_folder
 
 MOST = 1_000
 _LONGEST = 20_000

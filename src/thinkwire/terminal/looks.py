@@ -6,7 +6,7 @@ import os
 
 from textual.theme import Theme
 
-from thinkwire.folders import config_folder
+from thinkwire.config.paths import config_folder
 
 DARK = Theme(
     name="dark",

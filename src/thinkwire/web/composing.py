@@ -14,8 +14,8 @@ from thinkwire.catalog import Facts
 from thinkwire.client.learned_facts import EVERYONE, web_scope
 from thinkwire.client.prepare import ResolvedModel, resolve_model
 from thinkwire.config import load_settings, working_folder
+from thinkwire.config.paths import make_folder
 from thinkwire.errors import ConfigError, MalformedInput, ThinkwireError
-from thinkwire.folders import make_folder
 from thinkwire.notes import Note
 from thinkwire.request import Request
 from thinkwire.session.beginning import first_model

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from thinkwire.config.paths import config_folder
 from thinkwire.errors import ThinkwireError
-from thinkwire.folders import config_folder
 from thinkwire.jsonvalue import parse_object
 from thinkwire.session.tools import McpServer, McpServers, ServerStatus, Spec, read_servers
 from thinkwire.session.tools.mcp_config import plain_name

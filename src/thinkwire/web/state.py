@@ -13,7 +13,7 @@ import msgspec
 
 from thinkwire.catalog import default_catalog
 from thinkwire.client.engine import Client
-from thinkwire.prices import price_of
+from thinkwire.pricing import price_of
 from thinkwire.store import Store
 from thinkwire.web.line import Talk
 from thinkwire.web.news import News

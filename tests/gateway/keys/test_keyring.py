@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from thinkwire.folders import LOOK_EVERY
+from thinkwire.config.paths import CHECK_INTERVAL
 from thinkwire.gateway.guard import Refusal
 from thinkwire.gateway.keyring import KeyRing
 from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed
@@ -40,7 +40,7 @@ def ring(
     """One to which every question comes late enough for another look at the file, if nothing else is said."""
     used = LastUsed(file.path.parent / "used.json")
     return KeyRing(
-        file, loopback=loopback, used=used, clock=lambda: now, ticks=ticks or Ticks(step=LOOK_EVERY)
+        file, loopback=loopback, used=used, clock=lambda: now, ticks=ticks or Ticks(step=CHECK_INTERVAL)
     )
 
 
@@ -112,9 +112,9 @@ def test_a_change_counts_within_a_tenth_of_a_second(file: KeyFile) -> None:
     ticks = Ticks(step=0)
     keys = ring(file, ticks=ticks)
     file.revoke("ci")
-    ticks.now = LOOK_EVERY - 0.001
+    ticks.now = CHECK_INTERVAL - 0.001
     assert keys.authenticate(secret).name == "ci"
-    ticks.now = LOOK_EVERY
+    ticks.now = CHECK_INTERVAL
     turned_away(keys, secret)
 
 
@@ -131,7 +131,7 @@ def test_many_requests_look_at_the_file_once(file: KeyFile, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "stat", watched)
     for tenth in (1, 2):
-        ticks.now = tenth * LOOK_EVERY
+        ticks.now = tenth * CHECK_INTERVAL
         for _ in range(50):
             keys.authenticate(secret)
         assert looks.count(str(file.path)) == tenth

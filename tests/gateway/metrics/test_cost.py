@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gateway.metrics.records import USAGE
-from thinkwire import prices
+from thinkwire import pricing as prices
 from thinkwire.catalog import Facts, default_catalog
 from thinkwire.gateway import cost
 from thinkwire.gateway.cost import cost_of, has_price
-from thinkwire.prices import Price, price_of
+from thinkwire.pricing import Price, price_of
 from thinkwire.usage import Usage
 
 DAY = datetime.date(2026, 11, 1)

@@ -24,7 +24,7 @@ from thinkwire.events import (
     Finished,
     Started,
 )
-from thinkwire.jsonvalue import JsonObject, Path, dump, leftover, render
+from thinkwire.jsonvalue import JsonObject, Path, dump, render, unknown_fields
 from thinkwire.messages import Block, Seal, Text, Thinking, ToolCall
 from thinkwire.notes import Note
 from thinkwire.wire.sse import frame
@@ -112,7 +112,7 @@ class StreamEncoder:
         self._started = event
         given, model = event.id or message_id(event.model), event.model or ""
         if NAME in event.extras:
-            return _message_start(given, model, leftover(event.extras[NAME], _AT_THE_END))
+            return _message_start(given, model, unknown_fields(event.extras[NAME], _AT_THE_END))
         before, between, after = _PLAIN_START
         return before + dump(given) + between + dump(model) + after
 

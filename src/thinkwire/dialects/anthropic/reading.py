@@ -9,13 +9,13 @@ from thinkwire.dialects.common import arguments_text, made_up_id
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    bad,
-    leftover,
+    malformed,
     objects,
     opt_bool,
     opt_str,
-    want_object,
-    want_str,
+    require_object,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import (
     Block,
@@ -49,12 +49,12 @@ def read_content(content: Any, path: Path, *, media: bool) -> tuple[Block, ...]:
     if type(content) is str:
         return (Text(content),)
     if type(content) is not list:
-        raise bad(path, "a string or an array", content)
+        raise malformed(path, "a string or an array", content)
     return tuple([_block(block, at, media=media) for block, at in objects(content, path)])
 
 
 def read_text(block: JsonObject, path: Path) -> Text:
-    return Text(want_str(block, "text", path), extras=kept(block, _TEXT))
+    return Text(require_str(block, "text", path), extras=kept(block, _TEXT))
 
 
 def _block(block: JsonObject, path: Path, *, media: bool) -> Block:
@@ -64,12 +64,12 @@ def _block(block: JsonObject, path: Path, *, media: bool) -> Block:
         case "thinking":
             return _thinking(block, path)
         case "redacted_thinking":
-            return _redacted(want_str(block, "data", path), kept(block, _REDACTED))
+            return _redacted(require_str(block, "data", path), kept(block, _REDACTED))
         case "tool_use":
             return ToolCall(
-                id=want_str(block, "id", path),
-                name=want_str(block, "name", path),
-                arguments=arguments_text(want_object(block, "input", path)),
+                id=require_str(block, "id", path),
+                name=require_str(block, "name", path),
+                arguments=arguments_text(require_object(block, "input", path)),
                 extras=kept(block, _TOOL_USE),
             )
         case "tool_result":
@@ -80,13 +80,13 @@ def _block(block: JsonObject, path: Path, *, media: bool) -> Block:
             return _document(block, path)
         case str():
             return Opaque(NAME, block)
-    want_str(block, "type", path)
+    require_str(block, "type", path)
     raise AssertionError("a string was matched above")
 
 
 def _thinking(block: JsonObject, path: Path) -> Thinking:
     misspelt = "thinking" not in block and "text" in block
-    text = want_str(block, "text" if misspelt else "thinking", path)
+    text = require_str(block, "text" if misspelt else "thinking", path)
     known = _MISSPELT_THINKING if misspelt else _THINKING
     return signed_thinking(text, opt_str(block, "signature", path), kept(block, known))
 
@@ -109,7 +109,7 @@ def _tool_result(block: JsonObject, path: Path) -> ToolResult:
     failed = opt_bool(block, "is_error", path)
     known = _TOOL_RESULT if failed is not False else _SAID_RESULT
     return ToolResult(
-        call_id=want_str(block, "tool_use_id", path),
+        call_id=require_str(block, "tool_use_id", path),
         content=_result_content(block.get("content"), (*path, "content")),
         failed=failed is True,
         extras=kept(block, known),
@@ -122,7 +122,7 @@ def _result_content(content: Any, path: Path) -> tuple[ResultContent, ...]:
     if type(content) is str:
         return (Text(content),)
     if type(content) is not list:
-        raise bad(path, "a string or an array", content)
+        raise malformed(path, "a string or an array", content)
     return tuple([_result_block(block, at) for block, at in objects(content, path)])
 
 
@@ -139,44 +139,44 @@ def _result_block(block: JsonObject, path: Path) -> ResultContent:
 
 
 def _image(block: JsonObject, path: Path) -> Image | Opaque:
-    source = want_object(block, "source", path)
+    source = require_object(block, "source", path)
     at = (*path, "source")
     extras = _media_extras(block, source, _IMAGE)
     match source.get("type"):
         case "base64":
-            data = want_str(source, "data", at)
+            data = require_str(source, "data", at)
             return Image(media_type=opt_str(source, "media_type", at), data=data, extras=extras)
         case "url":
-            return Image(url=want_str(source, "url", at), extras=extras)
+            return Image(url=require_str(source, "url", at), extras=extras)
         case "file":
-            return Image(file_id=want_str(source, "file_id", at), extras=extras)
+            return Image(file_id=require_str(source, "file_id", at), extras=extras)
         case _:
             return Opaque(NAME, block)
 
 
 def _document(block: JsonObject, path: Path) -> Document | Opaque:
-    source = want_object(block, "source", path)
+    source = require_object(block, "source", path)
     at = (*path, "source")
     name = opt_str(block, "title", path)
     extras = _media_extras(block, source, _DOCUMENT)
     match source.get("type"):
         case "base64":
-            media_type, data = opt_str(source, "media_type", at), want_str(source, "data", at)
+            media_type, data = opt_str(source, "media_type", at), require_str(source, "data", at)
             return Document(media_type=media_type, data=data, name=name, extras=extras)
         case "text":
-            media_type, text = opt_str(source, "media_type", at), want_str(source, "data", at)
+            media_type, text = opt_str(source, "media_type", at), require_str(source, "data", at)
             return Document(media_type=media_type, text=text, name=name, extras=extras)
         case "url":
-            return Document(url=want_str(source, "url", at), name=name, extras=extras)
+            return Document(url=require_str(source, "url", at), name=name, extras=extras)
         case "file":
-            return Document(file_id=want_str(source, "file_id", at), name=name, extras=extras)
+            return Document(file_id=require_str(source, "file_id", at), name=name, extras=extras)
         case _:
             return Opaque(NAME, block)
 
 
 def _media_extras(block: JsonObject, source: JsonObject, known: frozenset[str]) -> Extras:
     extras = kept(block, known)
-    unread = leftover(source, _SOURCE)
+    unread = unknown_fields(source, _SOURCE)
     return {NAME: {**extras.get(NAME, {}), "source": unread}} if unread else extras
 
 

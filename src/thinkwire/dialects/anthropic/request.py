@@ -18,9 +18,8 @@ from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    bad,
     kind,
-    leftover,
+    malformed,
     objects,
     opt_bool,
     opt_int,
@@ -30,7 +29,8 @@ from thinkwire.jsonvalue import (
     opt_str,
     opt_strings,
     render,
-    want_str,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import Role, Text, Turn
 from thinkwire.notes import Note
@@ -84,7 +84,7 @@ def _read_beside(body: JsonObject, said: JsonObject, extras: JsonObject) -> None
     choice, parallel, choice_rest = read_choice(opt_object(body, "tool_choice", ()))
     output, output_rest = _read_output(body)
     said |= {"tool_choice": choice, "parallel_tool_calls": parallel, "output": output}
-    extras |= leftover(body, _READ) | output_rest
+    extras |= unknown_fields(body, _READ) | output_rest
     if choice_rest:
         extras["tool_choice"] = choice_rest
 
@@ -101,8 +101,8 @@ def _plain_turn(message: Any) -> Turn | None:
 def _turn(message: Any, index: int) -> Turn:
     path = ("messages", index)
     if type(message) is not dict:
-        raise bad(path, "an object", message)
-    name = want_str(message, "role", path)
+        raise malformed(path, "an object", message)
+    name = require_str(message, "role", path)
     role = _ROLES.get(name)
     if role is None:
         raise MalformedInput(
@@ -113,7 +113,7 @@ def _turn(message: Any, index: int) -> Turn:
     blocks = read_content(message["content"], (*path, "content"), media=role != "assistant")
     if len(message) == 2:
         return Turn(role, blocks)
-    return Turn(role, blocks, extras=as_extras(NAME, leftover(message, _MESSAGE)))
+    return Turn(role, blocks, extras=as_extras(NAME, unknown_fields(message, _MESSAGE)))
 
 
 def _read_system(system: Any) -> tuple[Text, ...]:
@@ -122,10 +122,10 @@ def _read_system(system: Any) -> tuple[Text, ...]:
     if type(system) is str:
         return (Text(system),)
     if type(system) is not list:
-        raise bad(("system",), "a string or an array", system)
+        raise malformed(("system",), "a string or an array", system)
     texts = []
     for block, at in objects(system, ("system",)):
-        if want_str(block, "type", at) != "text":
+        if require_str(block, "type", at) != "text":
             raise MalformedInput(f"expected a text block, got {block['type']!r}", path=render((*at, "type")))
         texts.append(read_text(block, at))
     return tuple(texts)
@@ -138,7 +138,7 @@ def _read_output(body: JsonObject) -> tuple[OutputFormat | None, JsonObject]:
     config = opt_object(body, "output_config", ())
     if config is not None:
         output = _read_format(config.get("format"))
-        unread = config if output is None else leftover(config, frozenset({"format"}))
+        unread = config if output is None else unknown_fields(config, frozenset({"format"}))
         if unread or output is None:
             rest["output_config"] = unread
     old = body.get("output_format")
@@ -155,7 +155,7 @@ def _read_output(body: JsonObject) -> tuple[OutputFormat | None, JsonObject]:
 def _read_format(value: Any) -> OutputFormat | None:
     if type(value) is not dict or value.get("type") != "json_schema" or type(value.get("schema")) is not dict:
         return None
-    return OutputFormat(schema=value["schema"], extras=as_extras(NAME, leftover(value, _FORMAT)))
+    return OutputFormat(schema=value["schema"], extras=as_extras(NAME, unknown_fields(value, _FORMAT)))
 
 
 def encode_request(request: Request, *, unsigned_thinking: bool = False) -> Encoded:

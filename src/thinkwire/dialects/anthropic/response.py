@@ -14,7 +14,7 @@ from thinkwire.dialects.common import made_up_id
 from thinkwire.dialects.failures import failure_from
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
-from thinkwire.jsonvalue import JsonObject, bad, dump_text, kind
+from thinkwire.jsonvalue import JsonObject, dump_text, kind, malformed
 from thinkwire.messages import Block, Origin, Text, ToolCall, Turn
 from thinkwire.notes import Note
 
@@ -71,7 +71,7 @@ def _read_blocks(content: Any, response_id: str | None, notes: list[Note]) -> tu
     if type(content) is str:
         return (Text(content),) if content else ()
     if content is not None and type(content) is not list:
-        raise bad(("content",), "an array", content)
+        raise malformed(("content",), "an array", content)
     blocks: list[Block] = []
     for index, native in enumerate(content or ()):
         if type(native) is not dict:

@@ -8,7 +8,16 @@ from typing import Any
 from thinkwire.dialects.anthropic.names import NAME, kept
 from thinkwire.dialects.anthropic.writing import opaque
 from thinkwire.dialects.common import own
-from thinkwire.jsonvalue import JsonObject, Path, leftover, objects, opt_bool, opt_object, opt_str, want_str
+from thinkwire.jsonvalue import (
+    JsonObject,
+    Path,
+    objects,
+    opt_bool,
+    opt_object,
+    opt_str,
+    require_str,
+    unknown_fields,
+)
 from thinkwire.messages import Opaque
 from thinkwire.notes import Note
 from thinkwire.request import Request, Tool, ToolChoice
@@ -25,7 +34,7 @@ def _tool(tool: JsonObject, path: Path) -> Tool | Opaque:
     if "type" in tool and opt_str(tool, "type", path) not in (None, "custom"):
         return Opaque(NAME, tool)
     return Tool(
-        want_str(tool, "name", path),
+        require_str(tool, "name", path),
         opt_str(tool, "description", path),
         opt_object(tool, "input_schema", path),
         opt_bool(tool, "strict", path) if "strict" in tool else None,
@@ -37,14 +46,14 @@ def read_choice(choice: JsonObject | None) -> tuple[ToolChoice | None, bool | No
     """The choice, whether calls may be parallel, and what is left: everything, for a kind we do not know."""
     if choice is None:
         return None, None, {}
-    kind = want_str(choice, "type", ("tool_choice",))
+    kind = require_str(choice, "type", ("tool_choice",))
     parallel = opt_bool(choice, "disable_parallel_tool_use", ("tool_choice",))
-    rest = leftover(choice, _CHOICE)
+    rest = unknown_fields(choice, _CHOICE)
     match kind:
         case "auto" | "any" | "none":
             neutral = ToolChoice(kind)
         case "tool":
-            neutral = ToolChoice("any", (want_str(choice, "name", ("tool_choice",)),))
+            neutral = ToolChoice("any", (require_str(choice, "name", ("tool_choice",)),))
             rest.pop("name")
         case _:
             return None, None, choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thinkwire.dialects.anthropic.names import NAME
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure
 
@@ -25,11 +25,11 @@ _DETAILS = frozenset({"thinking_tokens"})
 def read_usage(usage: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     if type(usage) is not dict or not usage:
         return None, ()
-    rest = {} if _READ.issuperset(usage) else leftover(usage, _READ)
+    rest = {} if _READ.issuperset(usage) else unknown_fields(usage, _READ)
     thinking, details = usage.get("thinking_tokens"), usage.get("output_tokens_details")
     if type(details) is dict:
         thinking = details.get("thinking_tokens", thinking)
-        if other := leftover(details, _DETAILS):
+        if other := unknown_fields(details, _DETAILS):
             rest["output_tokens_details"] = other
     return measure(
         {NAME: rest} if rest else None,

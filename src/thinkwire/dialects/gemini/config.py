@@ -11,12 +11,12 @@ from thinkwire.dialects.gemini.schemas import json_schema
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    leftover,
     opt_int,
     opt_number,
     opt_object,
     opt_str,
     opt_strings,
+    unknown_fields,
 )
 from thinkwire.request import OutputFormat, Request
 
@@ -71,10 +71,10 @@ def read_config(config: JsonObject, path: Path) -> tuple[dict[str, Any], JsonObj
     shared: dict[str, Any] = {field: opt_number(config, name, path) for name, field in _NUMBERS.items()}
     shared |= {field: opt_int(config, name, path) for name, field in _COUNTS.items()}
     shared["stop"] = opt_strings(config, "stopSequences", path)
-    rest = leftover(config, _SHARED)
+    rest = unknown_fields(config, _SHARED)
     if opt_str(config, "responseMimeType", path) == _JSON:
         shared["output"] = _read_output(config, path)
-        rest = leftover(rest, _OUTPUT)
+        rest = unknown_fields(rest, _OUTPUT)
     return shared, rest
 
 

@@ -14,7 +14,7 @@ from thinkwire.dialects.gemini.parts import foreign_seal, read_part, write_part
 from thinkwire.dialects.gemini.results import matched, write_result
 from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
-from thinkwire.jsonvalue import JsonObject, Path, leftover, objects, opt_list, opt_str, render
+from thinkwire.jsonvalue import JsonObject, Path, objects, opt_list, opt_str, render, unknown_fields
 from thinkwire.messages import Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
 
@@ -53,7 +53,7 @@ def _read_content(item: JsonObject, path: Path, calls: _Calls) -> Turn:
     if native not in _ROLES:
         raise MalformedInput(f"a role is user or model, not {native!r}", path=render((*path, "role")))
     role = _ROLES[native]
-    extras = leftover(item, CONTENT)
+    extras = unknown_fields(item, CONTENT)
     if native != _USUAL[role]:
         extras["role"] = native
     parts = objects(opt_list(item, "parts", path), (*path, "parts"))
@@ -176,7 +176,7 @@ def _write_block(block: Block, notes: list[Note], path: str) -> JsonObject | Non
 
 
 def _content(turn: Turn, parts: list[JsonObject], held: JsonObject) -> JsonObject:
-    content: JsonObject = {"role": _USUAL[turn.role], "parts": parts, **leftover(held, _MARKS)}
+    content: JsonObject = {"role": _USUAL[turn.role], "parts": parts, **unknown_fields(held, _MARKS)}
     if content["role"] is None:
         del content["role"]
     return content

@@ -17,7 +17,7 @@ from thinkwire.dialects.pieces import GrowingFields
 from thinkwire.dialects.stream import CUT, FrameDecoder
 from thinkwire.errors import Failure, MalformedInput
 from thinkwire.events import Answer, BlockGrew, Failed, Finished, Noted, Started, collect
-from thinkwire.jsonvalue import JsonObject, bad, dump_text, leftover, parse_object
+from thinkwire.jsonvalue import JsonObject, dump_text, malformed, parse_object, unknown_fields
 from thinkwire.messages import Block, Opaque, Seal, Text, Thinking, ToolCall, ToolResult
 
 _TOP = frozenset(["candidates", "usageMetadata", "modelVersion", "responseId"])
@@ -118,7 +118,7 @@ class StreamDecoder(FrameDecoder):
 
     def _beside(self, chunk: JsonObject) -> Any:
         """Keeps what a chunk says beyond the usual, and gives the error in it, if there is one."""
-        rest = leftover(chunk, _TOP)
+        rest = unknown_fields(chunk, _TOP)
         error = rest.pop("error", None)
         if not error and rest.keys() & {"message", "detail"} and len(rest) == len(chunk):
             return rest
@@ -136,11 +136,11 @@ class StreamDecoder(FrameDecoder):
 
     def _candidates(self, candidates: Any) -> None:
         if type(candidates) is not list:
-            raise bad(("candidates",), "an array", candidates)
+            raise malformed(("candidates",), "an array", candidates)
         taken = False
         for candidate in candidates:
             if type(candidate) is not dict:
-                raise bad(("candidates", 0), "an object", candidate)
+                raise malformed(("candidates", 0), "an object", candidate)
             number = candidate.get("index")
             if not taken and (type(number) is not int or number == 0):
                 taken = True
@@ -153,12 +153,12 @@ class StreamDecoder(FrameDecoder):
         beside: JsonObject = {}
         if not candidate.keys() <= _CANDIDATE:
             candidate = camel(candidate)
-            beside = leftover(candidate, _CANDIDATE)
+            beside = unknown_fields(candidate, _CANDIDATE)
             self._beside_content(beside)
         content = candidate.get("content")
         if content:
             if type(content) is not dict:
-                raise bad(("candidates", 0, "content"), "an object", content)
+                raise malformed(("candidates", 0, "content"), "an object", content)
             self._parts(content.get("parts") or [])
         reason = candidate.get("finishReason")
         if reason:
@@ -177,10 +177,10 @@ class StreamDecoder(FrameDecoder):
 
     def _parts(self, parts: Any) -> None:
         if type(parts) is not list:
-            raise bad(("candidates", 0, "content", "parts"), "an array", parts)
+            raise malformed(("candidates", 0, "content", "parts"), "an array", parts)
         for part in parts:
             if type(part) is not dict:
-                raise bad(("candidates", 0, "content", "parts", 0), "an object", part)
+                raise malformed(("candidates", 0, "content", "parts", 0), "an object", part)
             text = part.get("text")
             if type(text) is str and (len(part) == 1 or (len(part) == 2 and "thought" in part)):
                 if text:
@@ -200,7 +200,7 @@ class StreamDecoder(FrameDecoder):
     def _part(self, part: JsonObject) -> None:
         part = fields(part, PART)
         if part.get("thought") is False:
-            part = leftover(part, frozenset(("thought",)))
+            part = unknown_fields(part, frozenset(("thought",)))
         if type(part.get("text")) is str and part.keys() <= {"text", "thought"}:
             self._parts([part])
             return
@@ -261,7 +261,7 @@ class StreamDecoder(FrameDecoder):
         if not known:
             call_id = made_up_id(self._id, self._blocks, name, arguments)
             self._note("tool_call.id_generated", f"the provider gave the call of {name} no id")
-        rest = leftover(call, frozenset(("partialArgs", "willContinue")))
+        rest = unknown_fields(call, frozenset(("partialArgs", "willContinue")))
         extras = call_extras(part, rest, no_id=not known)
         self._index = self._open(ToolCall(id=str(call_id), name=name, extras=extras))
         self._call_seal = read_seal(part, ()) if type(part.get("thoughtSignature")) is str else None

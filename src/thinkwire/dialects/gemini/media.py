@@ -7,7 +7,7 @@ import binascii
 
 from thinkwire.dialects.common import as_extras, own, split_data_url
 from thinkwire.dialects.gemini.names import BLOB, NAME, fields
-from thinkwire.jsonvalue import JsonObject, Path, leftover, opt_str, want_object, want_str
+from thinkwire.jsonvalue import JsonObject, Path, opt_str, require_object, require_str, unknown_fields
 from thinkwire.messages import Document, Extras, Image
 
 MARKS = frozenset(("inlineData", "fileData", "in_result"))
@@ -30,19 +30,21 @@ def read_media(part: JsonObject, path: Path, beside: JsonObject) -> Image | Docu
     `beside` is what the part holds besides its data.
     """
     kind = "inlineData" if "inlineData" in part else "fileData"
-    blob = fields(want_object(part, kind, path), BLOB)
+    blob = fields(require_object(part, kind, path), BLOB)
     at = (*path, kind)
-    place = want_str(blob, "fileUri", at) if kind == "fileData" else _standard(want_str(blob, "data", at))
+    place = (
+        require_str(blob, "fileUri", at) if kind == "fileData" else _standard(require_str(blob, "data", at))
+    )
     media_type = opt_str(blob, "mimeType", at) or ""
     if media_type.startswith("image/"):
-        extras = _extras(kind, leftover(blob, _READ_HERE), beside)
+        extras = _extras(kind, unknown_fields(blob, _READ_HERE), beside)
         if kind == "inlineData":
             return Image(media_type=media_type, data=place, extras=extras)
         return Image(media_type=media_type, url=place, extras=extras)
     if media_type != "application/pdf" and not media_type.startswith("text/"):
         return None
     name = opt_str(blob, "displayName", at)
-    extras = _extras(kind, leftover(blob, _READ_HERE | {"displayName"}), beside)
+    extras = _extras(kind, unknown_fields(blob, _READ_HERE | {"displayName"}), beside)
     if kind == "fileData":
         return Document(media_type=media_type, url=place, name=name, extras=extras)
     text = _plain(place) if media_type.startswith("text/") else None
@@ -58,7 +60,7 @@ def write_media(block: Image | Document) -> JsonObject | None:
         return None
     if isinstance(block, Document) and block.name is not None:
         blob["displayName"] = block.name
-    return {kind: {**blob, **held.get(kind, {})}, **leftover(held, MARKS)}
+    return {kind: {**blob, **held.get(kind, {})}, **unknown_fields(held, MARKS)}
 
 
 def is_linked(block: Image | Document) -> bool:

@@ -18,12 +18,12 @@ from thinkwire.dialects.gemini.results import read_result
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    leftover,
     opt_object,
     opt_str,
     render,
-    want_object,
-    want_str,
+    require_object,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import (
     Block,
@@ -71,12 +71,12 @@ def read_seal(part: JsonObject, path: Path) -> Seal | None:
 
 def beside(part: JsonObject, *read: str) -> JsonObject:
     """What nobody has read yet of a part. A signature that is empty is no seal, and stays."""
-    rest = leftover(part, frozenset(read))
-    return leftover(rest, _SEALED) if rest.get("thoughtSignature") else rest
+    rest = unknown_fields(part, frozenset(read))
+    return unknown_fields(rest, _SEALED) if rest.get("thoughtSignature") else rest
 
 
 def call_extras(part: JsonObject, call: JsonObject, *, no_id: bool) -> Extras:
-    inside = leftover(call, _CALL_READ)
+    inside = unknown_fields(call, _CALL_READ)
     marks: JsonObject = {"no_id": True} if no_id else {}
     if inside:
         marks["functionCall"] = inside
@@ -110,7 +110,7 @@ def foreign_seal(block: Thinking) -> bool:
 
 
 def _read_text(part: JsonObject, path: Path) -> Text | Thinking:
-    text, seal = want_str(part, "text", path), read_seal(part, path)
+    text, seal = require_str(part, "text", path), read_seal(part, path)
     if part.get("thought") is not True:
         return Text(text, seal=seal, extras=as_extras(NAME, beside(part, "text")))
     extras = as_extras(NAME, beside(part, "text", "thought"))
@@ -119,8 +119,8 @@ def _read_text(part: JsonObject, path: Path) -> Text | Thinking:
 
 def _read_call(part: JsonObject, path: Path) -> ToolCall:
     at = (*path, "functionCall")
-    call = fields(want_object(part, "functionCall", path), CALL)
-    name, given = want_str(call, "name", at), opt_str(call, "id", at)
+    call = fields(require_object(part, "functionCall", path), CALL)
+    name, given = require_str(call, "name", at), opt_str(call, "id", at)
     return ToolCall(
         id=given or made_up_id("call", render(path), name),
         name=name,
@@ -132,11 +132,11 @@ def _read_call(part: JsonObject, path: Path) -> ToolCall:
 
 def _read_media(part: JsonObject, path: Path) -> Image | Document | Opaque:
     seal = read_seal(part, path)
-    media = read_media(part, path, leftover(part, _DATA))
+    media = read_media(part, path, unknown_fields(part, _DATA))
     if not isinstance(media, Image):
         return media or Opaque(NAME, part)
     held = own(media.extras, NAME)
-    rest = leftover(held, _SEALED) if seal else held
+    rest = unknown_fields(held, _SEALED) if seal else held
     return msgspec.structs.replace(media, seal=seal, extras=as_extras(NAME, rest))
 
 
@@ -152,7 +152,7 @@ def _write_call(block: ToolCall, notes: list[Note], path: str) -> JsonObject:
         if broken:
             notes.append(msgspec.structs.replace(broken, path=path))
     call.update(held.get("functionCall", {}))
-    return {"functionCall": call, **signature(block.seal, notes, path), **leftover(held, _CALL_MARKS)}
+    return {"functionCall": call, **signature(block.seal, notes, path), **unknown_fields(held, _CALL_MARKS)}
 
 
 def _write_media(block: Image | Document, notes: list[Note], path: str) -> JsonObject | None:

@@ -10,7 +10,7 @@ from thinkwire.dialects.gemini.finish import given, read_finish
 from thinkwire.dialects.gemini.names import NAME, SCHEME
 from thinkwire.dialects.gemini.usage import read_usage
 from thinkwire.events import Answer
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Origin, Seal, Text, Thinking, ToolCall, Turn
 
 _TOP = frozenset(["candidates", "usageMetadata", "modelVersion", "responseId"])
@@ -59,7 +59,7 @@ def _beside(native: JsonObject, known: frozenset[str]) -> JsonObject | None:
     """The fields that nobody reads; None if one of them says nothing, or is not spelled in camelCase."""
     if native.keys() <= known:
         return {}
-    rest = leftover(native, known)
+    rest = unknown_fields(native, known)
     return None if None in rest.values() or "_" in "".join(rest) else rest
 
 

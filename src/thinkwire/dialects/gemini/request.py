@@ -16,13 +16,13 @@ from thinkwire.dialects.gemini.tools import read_tool_config, read_tools, write_
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
-    bad,
     kind,
-    leftover,
+    malformed,
     objects,
     opt_list,
     opt_object,
     opt_str,
+    unknown_fields,
 )
 from thinkwire.messages import Text
 from thinkwire.notes import Note
@@ -62,7 +62,7 @@ def decode_request(body: JsonObject) -> Request:
 
 
 def _decode(body: JsonObject) -> Request:
-    extras = leftover(body, _READ)
+    extras = unknown_fields(body, _READ)
     system, beside = _read_system(body.get("systemInstruction"))
     choice, tool_config = read_tool_config(opt_object(body, "toolConfig", ()) or {}, ("toolConfig",))
     shared, config = read_config(opt_object(body, "generationConfig", ()) or {}, ("generationConfig",))
@@ -106,7 +106,7 @@ def encode_request(request: Request) -> Encoded:
             del body[name]
     if request.parallel_tool_calls is not None:
         notes.append(Note("field.dropped", "parallel_tool_calls: this wire has no such switch"))
-    return Encoded(body | leftover(held, _HELD_APART) if held else body, tuple(notes))
+    return Encoded(body | unknown_fields(held, _HELD_APART) if held else body, tuple(notes))
 
 
 def _read_system(value: Any) -> tuple[tuple[Text, ...], JsonObject]:
@@ -120,12 +120,12 @@ def _read_system(value: Any) -> tuple[tuple[Text, ...], JsonObject]:
         value = {"parts": [value] if isinstance(value, str) else value}
     path: tuple[str | int, ...] = ("systemInstruction",)
     if not isinstance(value, dict):
-        raise bad(path, "an object", value)
+        raise malformed(path, "an object", value)
     content = fields(value, CONTENT)
     native = [_as_part(part) for part in opt_list(content, "parts", path)]
     blocks = [read_part(part, at) for part, at in objects(native, (*path, "parts"))]
     texts = tuple(block for block in blocks if isinstance(block, Text))
-    beside = leftover(content, _PARTS)
+    beside = unknown_fields(content, _PARTS)
     held: JsonObject = {"parts": native} if len(texts) < len(blocks) else {}
     if texts and beside:
         texts = (_marked(texts[0], beside), *texts[1:])
@@ -144,7 +144,7 @@ def _marked(text: Text, beside: JsonObject) -> Text:
 def _write_system(
     system: tuple[Text, ...], moved: list[Text], held: JsonObject, notes: list[Note]
 ) -> JsonObject:
-    beside = own(system[0].extras, NAME).get("instruction", {}) if system else leftover(held, _PARTS)
+    beside = own(system[0].extras, NAME).get("instruction", {}) if system else unknown_fields(held, _PARTS)
     native = held.get("parts")
     if native is not None and _read_system({"parts": native, **beside})[0] == system:
         parts = list(native)
@@ -156,4 +156,4 @@ def _write_system(
 
 def _text_parts(texts: tuple[Text, ...] | list[Text], notes: list[Note]) -> list[JsonObject]:
     parts = (write_part(text, notes, f"system[{index}]") for index, text in enumerate(texts))
-    return [leftover(part, frozenset(("instruction",))) for part in parts if part is not None]
+    return [unknown_fields(part, frozenset(("instruction",))) for part in parts if part is not None]

@@ -15,7 +15,7 @@ from thinkwire.dialects.gemini.plain import read_plain
 from thinkwire.dialects.gemini.usage import write_usage
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
-from thinkwire.jsonvalue import JsonObject, kind, leftover
+from thinkwire.jsonvalue import JsonObject, kind, unknown_fields
 from thinkwire.messages import Block, Origin, Text, Thinking
 from thinkwire.notes import Note
 from thinkwire.usage import Usage
@@ -90,7 +90,7 @@ def blocked(held: JsonObject) -> bool:
 def head(model: str | None, response_id: str | None, held: JsonObject) -> JsonObject:
     """What every chunk says about the answer as a whole."""
     named = {"modelVersion": model, "responseId": response_id}
-    return {name: value for name, value in named.items() if value is not None} | leftover(held, _MARKS)
+    return {name: value for name, value in named.items() if value is not None} | unknown_fields(held, _MARKS)
 
 
 def counted(usage: Usage | None, notes: list[Note]) -> JsonObject:

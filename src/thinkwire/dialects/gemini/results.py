@@ -13,12 +13,12 @@ from thinkwire.jsonvalue import (
     JsonObject,
     Path,
     dump_text,
-    leftover,
     objects,
     opt_list,
     opt_object,
     opt_str,
-    want_object,
+    require_object,
+    unknown_fields,
 )
 from thinkwire.messages import Document, Image, Opaque, ResultContent, Text, ToolResult
 from thinkwire.notes import Note
@@ -30,12 +30,12 @@ _MARKS = frozenset(("no_id", "response", "functionResponse"))
 def read_result(part: JsonObject, path: Path) -> ToolResult:
     """The result, its call not yet found when the wire gave no id."""
     at = (*path, "functionResponse")
-    given = fields(want_object(part, "functionResponse", path), RESULT)
+    given = fields(require_object(part, "functionResponse", path), RESULT)
     call_id = opt_str(given, "id", at)
     response = opt_object(given, "response", at)
     texts, failed = _meaning(response)
-    extras: JsonObject = leftover(part, frozenset(("functionResponse",)))
-    if inside := leftover(given, _READ):
+    extras: JsonObject = unknown_fields(part, frozenset(("functionResponse",)))
+    if inside := unknown_fields(given, _READ):
         extras["functionResponse"] = inside
     if response is None or _response(texts, failed) != response:
         extras["response"] = response
@@ -78,7 +78,7 @@ def write_result(
     if inside:
         result["parts"] = inside
     result.update(held.get("functionResponse", {}))
-    return {"functionResponse": result, **leftover(held, _MARKS)}, after
+    return {"functionResponse": result, **unknown_fields(held, _MARKS)}, after
 
 
 def _meaning(response: JsonObject | None) -> tuple[tuple[Text, ...], bool]:
@@ -112,7 +112,7 @@ def _read_item(item: JsonObject, path: Path) -> Image | Document | Opaque:
     kinds = item.keys() & {"inlineData", "fileData"}
     if len(kinds) != 1:
         return Opaque(NAME, item)
-    rest = leftover(item, frozenset(kinds))
+    rest = unknown_fields(item, frozenset(kinds))
     media = read_media(item, path, {**rest, "in_result": True} if "fileData" in kinds else rest)
     return media or Opaque(NAME, item)
 
@@ -152,5 +152,5 @@ def matched(block: ToolResult, call_id: str, *, call_without_id: bool) -> ToolRe
     """The result with its call found. When neither had an id, the call alone remembers that."""
     held = own(block.extras, NAME)
     if call_without_id:
-        held = leftover(held, frozenset(("no_id",)))
+        held = unknown_fields(held, frozenset(("no_id",)))
     return msgspec.structs.replace(block, call_id=call_id, extras=as_extras(NAME, held))

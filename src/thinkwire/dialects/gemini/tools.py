@@ -10,13 +10,13 @@ from thinkwire.dialects.gemini.schemas import json_schema
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    leftover,
     objects,
     opt_list,
     opt_object,
     opt_str,
     opt_strings,
-    want_str,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import Opaque
 from thinkwire.notes import Note
@@ -69,7 +69,7 @@ def read_tools(items: list[Any], path: Path) -> tuple[Tool | Opaque, ...]:
     for item, at in objects(items, path):
         item = fields(item, _TOOL)
         declared = list(objects(opt_list(item, "functionDeclarations", at), (*at, "functionDeclarations")))
-        rest = leftover(item, _DECLARED)
+        rest = unknown_fields(item, _DECLARED)
         for number, (declaration, spot) in enumerate(declared, 1):
             marks: JsonObject = {"group": group} if group else {}
             if rest and number == len(declared):
@@ -85,13 +85,13 @@ def _read_declaration(declaration: JsonObject, path: Path, marks: JsonObject) ->
     declaration = fields(declaration, _DECLARATION)
     schema = opt_object(declaration, "parametersJsonSchema", path)
     older = opt_object(declaration, "parameters", path)
-    extras = leftover(declaration, _NEUTRAL) | marks
+    extras = unknown_fields(declaration, _NEUTRAL) | marks
     if schema is not None and older is not None:
         extras["both"] = True
     elif older is not None:
         schema = json_schema(older)
     return Tool(
-        name=want_str(declaration, "name", path),
+        name=require_str(declaration, "name", path),
         description=opt_str(declaration, "description", path),
         schema=schema,
         extras=as_extras(NAME, extras),
@@ -136,7 +136,7 @@ def _write_declaration(tool: Tool, held: JsonObject) -> JsonObject:
         declaration["parameters"] = older
     if tool.schema is not None and (both or "parameters" not in declaration):
         declaration["parametersJsonSchema"] = tool.schema
-    return declaration | leftover(held, _MARKS)
+    return declaration | unknown_fields(held, _MARKS)
 
 
 def read_tool_config(config: JsonObject, path: Path) -> tuple[ToolChoice | None, JsonObject]:
@@ -149,10 +149,10 @@ def read_tool_config(config: JsonObject, path: Path) -> tuple[ToolChoice | None,
     calling = fields(calling, _CALLING)
     mode = _MODES.get((opt_str(calling, "mode", at) or "").upper())
     only = opt_strings(calling, "allowedFunctionNames", at)
-    rest = leftover(config, frozenset(("functionCallingConfig",)))
+    rest = unknown_fields(config, frozenset(("functionCallingConfig",)))
     if mode is None or (only and mode == "auto"):
         return None, {**rest, **({"functionCallingConfig": calling} if calling else {})}
-    if inside := leftover(calling, frozenset(("mode", "allowedFunctionNames"))):
+    if inside := unknown_fields(calling, frozenset(("mode", "allowedFunctionNames"))):
         rest["functionCallingConfig"] = inside
     return ToolChoice(mode, only), rest
 

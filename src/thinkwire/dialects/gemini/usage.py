@@ -8,7 +8,7 @@ import msgspec
 
 from thinkwire.dialects.common import own
 from thinkwire.dialects.gemini.names import NAME, fields
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure
 
@@ -43,7 +43,7 @@ def read_usage(metadata: JsonObject) -> tuple[Usage | None, tuple[Note, ...]]:
     tools, thoughts = counts.get("toolUsePromptTokenCount"), counts.get("thoughtsTokenCount")
     if visible is None or thoughts:
         visible, output = _output(counts)
-    extras = leftover(counts, _READ)
+    extras = unknown_fields(counts, _READ)
     usage, notes = measure(
         {NAME: extras} if extras else None,
         input_total=prompt + tools if tools and _count(prompt) and _count(tools) else prompt,

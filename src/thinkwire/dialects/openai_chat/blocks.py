@@ -13,7 +13,7 @@ from thinkwire.dialects.openai_chat.reasoning import OPAQUE_FIELD, Said, Thought
 from thinkwire.dialects.openai_chat.tool_calls import Call, ToolCalls
 from thinkwire.dialects.stream import FrameDecoder
 from thinkwire.events import BlockEnded, BlockGrew, merge_extras
-from thinkwire.jsonvalue import JsonObject, bad, leftover
+from thinkwire.jsonvalue import JsonObject, malformed, unknown_fields
 from thinkwire.messages import Extras, Opaque, Text, Thinking, ToolCall
 from thinkwire.wire.tags import TagSplitter, may_begin_with_tag
 
@@ -167,7 +167,7 @@ class BlockDecoder(FrameDecoder):
             for part in value:
                 self._part(part)
         elif value is not None:
-            raise bad(("choices", 0, "message", "content"), "a string or an array", value)
+            raise malformed(("choices", 0, "message", "content"), "a string or an array", value)
 
     def _part(self, part: Any) -> None:
         if type(part) is str:
@@ -183,7 +183,7 @@ class BlockDecoder(FrameDecoder):
             self._break()
             self._end(self._open(Opaque(NAME, part)))
         else:
-            raise bad(("choices", 0, "message", "content"), "an array of objects", part)
+            raise malformed(("choices", 0, "message", "content"), "an array of objects", part)
 
     def _text_part(self, part: JsonObject) -> None:
         if self._whole and self._kind == "text":
@@ -191,7 +191,7 @@ class BlockDecoder(FrameDecoder):
         if part["text"]:
             self._text(part["text"])
             if len(part) > 2 and self._kind == "text":
-                self._late = merge_extras(self._late, keep(leftover(part, _TEXT_PART)))
+                self._late = merge_extras(self._late, keep(unknown_fields(part, _TEXT_PART)))
 
     def _thinking_part(self, part: JsonObject, text: str) -> None:
         self._no_tags()
@@ -201,7 +201,7 @@ class BlockDecoder(FrameDecoder):
             self._think([("content", text)])
         if self._kind == "thinking":
             bare = type(part["thinking"]) is str or None
-            self._late = merge_extras(self._late, keep(leftover(part, _THINKING_PART), bare=bare))
+            self._late = merge_extras(self._late, keep(unknown_fields(part, _THINKING_PART), bare=bare))
 
     def _break(self) -> None:
         """Something else begins."""

@@ -6,7 +6,16 @@ from typing import Any
 
 from thinkwire.dialects.common import data_url, dropped_opaque, split_data_url
 from thinkwire.dialects.openai_chat.form import NAME, fields, keep, memory
-from thinkwire.jsonvalue import JsonObject, Path, bad, leftover, objects, opt_str, want_object, want_str
+from thinkwire.jsonvalue import (
+    JsonObject,
+    Path,
+    malformed,
+    objects,
+    opt_str,
+    require_object,
+    require_str,
+    unknown_fields,
+)
 from thinkwire.messages import Block, Document, Image, Opaque, Text, Thinking
 from thinkwire.notes import Note
 
@@ -27,25 +36,25 @@ def read_content(value: Any, path: Path) -> tuple[Block, ...]:
     if type(value) is str:
         return (Text(value),)
     if type(value) is not list:
-        raise bad(path, "a string or an array", value)
+        raise malformed(path, "a string or an array", value)
     blocks = tuple([read_part(part, at) for part, at in objects(value, path)])
     return () if blocks == _SILENT else blocks
 
 
 def read_part(part: JsonObject, path: Path) -> Block:
-    match want_str(part, "type", path):
+    match require_str(part, "type", path):
         case "text":
-            return Text(want_str(part, "text", path), extras=keep(leftover(part, _TEXT)))
+            return Text(require_str(part, "text", path), extras=keep(unknown_fields(part, _TEXT)))
         case "image_url":
             return _read_image(part, path)
         case "file":
             return _read_file(part, path)
         case "document_url":
-            url, name = want_str(part, "document_url", path), opt_str(part, "document_name", path)
-            return Document(url=url, name=name, extras=keep(leftover(part, _LINK), type="document_url"))
+            url, name = require_str(part, "document_url", path), opt_str(part, "document_name", path)
+            return Document(url=url, name=name, extras=keep(unknown_fields(part, _LINK), type="document_url"))
         case "refusal":
-            refusal = want_str(part, "refusal", path)
-            return Text(refusal, refusal=True, extras=keep(leftover(part, _REFUSAL), part=True))
+            refusal = require_str(part, "refusal", path)
+            return Text(refusal, refusal=True, extras=keep(unknown_fields(part, _REFUSAL), part=True))
         case "thinking":
             return _read_thinking(part, path)
     return Opaque(NAME, part)
@@ -115,10 +124,10 @@ def _read_image(part: JsonObject, path: Path) -> Image:
     if bare:
         inner = {"url": inner}
     if type(inner) is not dict:
-        raise bad((*path, "image_url"), "an object", inner)
-    url = want_str(inner, "url", (*path, "image_url"))
-    native = leftover(part, _IMAGE)
-    if rest := leftover(inner, frozenset({"url"})):
+        raise malformed((*path, "image_url"), "an object", inner)
+    url = require_str(inner, "url", (*path, "image_url"))
+    native = unknown_fields(part, _IMAGE)
+    if rest := unknown_fields(inner, frozenset({"url"})):
         native["image_url"] = rest
     extras = keep(native, bare=bare or None)
     media_type, data = split_data_url(url)
@@ -129,9 +138,9 @@ def _read_image(part: JsonObject, path: Path) -> Image:
 
 def _read_file(part: JsonObject, path: Path) -> Document:
     at = (*path, "file")
-    inner = want_object(part, "file", path)
-    native = leftover(part, _FILE)
-    if rest := leftover(inner, _FILE_INNER):
+    inner = require_object(part, "file", path)
+    native = unknown_fields(part, _FILE)
+    if rest := unknown_fields(inner, _FILE_INNER):
         native["file"] = rest
     name, file_id, data = (opt_str(inner, key, at) for key in ("filename", "file_id", "file_data"))
     extras = keep(native)
@@ -151,10 +160,10 @@ def _read_thinking(part: JsonObject, path: Path) -> Thinking | Opaque:
     value = part.get("thinking")
     text = thinking_text(value)
     if text is None:
-        raise bad((*path, "thinking"), "a string or an array", value)
+        raise malformed((*path, "thinking"), "a string or an array", value)
     if not text:
         return Opaque(NAME, part)
-    native = leftover(part, _THINKING)
+    native = unknown_fields(part, _THINKING)
     if type(value) is str:
         return Thinking(text, field="content", extras=keep(native, bare=True))
     usual = value == [{"type": "text", "text": text}]

@@ -15,7 +15,7 @@ from thinkwire.dialects.pieces import GrowingFields
 from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
-from thinkwire.jsonvalue import JsonObject, bad, parse
+from thinkwire.jsonvalue import JsonObject, malformed, parse
 from thinkwire.messages import Block, Extras
 
 _ONCE = ("created", "created_at")
@@ -347,7 +347,7 @@ class WholeDecoder(StreamDecoder):
         if type(choices) is list:
             body = body | {"choices": [_without_delta(choice) for choice in choices]}
         elif "choices" in body and choices is not None:
-            raise bad(("choices",), "an array", choices)
+            raise malformed(("choices",), "an array", choices)
         if ollama.is_native(body):
             body = ollama.as_chunk(body)
         self._chunk(body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 
 _TAKEN = frozenset({"message", "done", "done_reason", "finish_reason", "prompt_eval_count", "eval_count"})
 
@@ -24,7 +24,7 @@ def as_chunk(value: JsonObject) -> JsonObject:
         choice["finish_reason"] = value.get("done_reason") or "stop"
     elif value.get("finish_reason"):
         choice["finish_reason"] = value["finish_reason"]
-    chunk = leftover(value, _TAKEN) | {"choices": [choice]}
+    chunk = unknown_fields(value, _TAKEN) | {"choices": [choice]}
     counts = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
     counts = {name: count for name, count in counts.items() if count is not None}
     if counts:
@@ -37,4 +37,4 @@ def _call(call: Any) -> Any:
     function = call.get("function") if type(call) is dict else None
     if type(function) is not dict or "index" not in function:
         return call
-    return {"index": function["index"]} | call | {"function": leftover(function, frozenset({"index"}))}
+    return {"index": function["index"]} | call | {"function": unknown_fields(function, frozenset({"index"}))}

@@ -10,14 +10,14 @@ from thinkwire.dialects.openai_chat.quirks import Quirks
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    bad,
-    leftover,
+    malformed,
     objects,
     opt_bool,
     opt_object,
     opt_str,
-    want_object,
-    want_str,
+    require_object,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import Opaque
 from thinkwire.notes import Note
@@ -63,7 +63,7 @@ def read_tool_choice(value: Any, path: Path) -> ToolChoice | None:
     if type(value) is str:
         return _MODES.get(value)
     if type(value) is not dict:
-        raise bad(path, "a string or an object", value)
+        raise malformed(path, "a string or an object", value)
     match value.get("type"):
         case "function" | "tool":
             name = _name(value)
@@ -90,19 +90,19 @@ def read_output(value: Any, path: Path) -> OutputFormat | None:
     if value is None:
         return None
     if type(value) is not dict:
-        raise bad(path, "an object", value)
+        raise malformed(path, "an object", value)
     match value.get("type"):
         case "json_object":
             schema = value.get("schema")
             return OutputFormat(schema=schema if type(schema) is dict else None)
         case "json_schema":
             at = (*path, "json_schema")
-            inner = want_object(value, "json_schema", path)
+            inner = require_object(value, "json_schema", path)
             return OutputFormat(
                 schema=opt_object(inner, "schema", at),
                 name=opt_str(inner, "name", at),
                 strict=opt_bool(inner, "strict", at),
-                extras=keep(leftover(inner, _SCHEMA)),
+                extras=keep(unknown_fields(inner, _SCHEMA)),
             )
     return None
 
@@ -121,12 +121,12 @@ def write_output(output: OutputFormat) -> JsonObject:
 def _read_tool(tool: JsonObject, path: Path) -> Tool | Opaque:
     if opt_str(tool, "type", path) not in (None, "function"):
         return Opaque(NAME, tool)
-    function, at = want_object(tool, "function", path), (*path, "function")
-    native = leftover(tool, _TOOL)
-    if rest := leftover(function, _FUNCTION):
+    function, at = require_object(tool, "function", path), (*path, "function")
+    native = unknown_fields(tool, _TOOL)
+    if rest := unknown_fields(function, _FUNCTION):
         native["function"] = rest
     return Tool(
-        name=want_str(function, "name", at),
+        name=require_str(function, "name", at),
         description=opt_str(function, "description", at),
         schema=opt_object(function, "parameters", at),
         strict=opt_bool(function, "strict", at),

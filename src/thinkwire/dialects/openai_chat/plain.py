@@ -12,7 +12,7 @@ from thinkwire.dialects.openai_chat.form import NAME, keep
 from thinkwire.dialects.openai_chat.quirks import Quirks
 from thinkwire.dialects.openai_chat.reasoning import FIELDS, PLAIN
 from thinkwire.events import Answer
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Extras, Origin, Text, Thinking, ToolCall, Turn
 from thinkwire.wire.tags import may_begin_with_tag
 
@@ -69,7 +69,7 @@ def _only_choice(body: JsonObject) -> JsonObject | None:
 
 def _beside_choice(choice: JsonObject) -> JsonObject:
     """What the choice says beside its message, as fields to be kept."""
-    said = leftover(choice, _CHOICE)
+    said = unknown_fields(choice, _CHOICE)
     if choice.get("logprobs") is not None:
         said["logprobs"] = choice["logprobs"]
     return {"_choice": said} if said else {}
@@ -113,7 +113,7 @@ def _thought(message: JsonObject) -> list[Thinking] | None:
 
 def _beside(message: JsonObject) -> Extras | None:
     """The fields of a message that nobody reads; None if there is one that the decoder does."""
-    rest = leftover(message, _MESSAGE)
+    rest = unknown_fields(message, _MESSAGE)
     if not _NOT_PLAIN_MESSAGE.isdisjoint(rest):
         return None
     if "logprobs" in rest and rest["logprobs"] is None:

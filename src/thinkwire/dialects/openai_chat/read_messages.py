@@ -16,15 +16,15 @@ from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    bad,
-    leftover,
+    malformed,
     objects,
     opt_list,
     opt_object,
     opt_str,
     render,
-    want_object,
-    want_str,
+    require_object,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import (
     Block,
@@ -69,8 +69,8 @@ class MessagesReader:
                 continue
             at = (*path, index)
             if type(message) is not dict:
-                raise bad(at, "an object", message)
-            role = want_str(message, "role", at)
+                raise malformed(at, "an object", message)
+            role = require_str(message, "role", at)
             if role in ("tool", "function"):
                 self._results.append(self._result(message, at, legacy=role == "function"))
             elif role == "user":
@@ -89,7 +89,7 @@ class MessagesReader:
         elif role not in ("system", "developer"):
             raise MalformedInput(f"unknown role {role[:40]!r}", path=render((*path, "role")))
         elif self.system or self._turns or not self._first_system(message, path):
-            native = leftover(message, _MESSAGE) | ({"role": role} if role == "developer" else {})
+            native = unknown_fields(message, _MESSAGE) | ({"role": role} if role == "developer" else {})
             blocks = read_content(message.get("content"), (*path, "content"))
             self._turns.append(Turn("system", blocks, extras=keep(native)))
 
@@ -98,7 +98,7 @@ class MessagesReader:
         texts = read_content(message.get("content"), (*path, "content"))
         if any(not isinstance(text, Text) or text.refusal for text in texts):
             return False
-        rest = leftover(message, _MESSAGE)
+        rest = unknown_fields(message, _MESSAGE)
         developer = {"role": "developer"} if message["role"] == "developer" else {}
         first = next((text for text in texts if isinstance(text, Text)), Text())
         if not texts and not rest:
@@ -112,7 +112,7 @@ class MessagesReader:
 
     def _user(self, message: JsonObject, path: Path) -> None:
         blocks = read_content(message.get("content"), (*path, "content"))
-        native = leftover(message, _MESSAGE)
+        native = unknown_fields(message, _MESSAGE)
         if not self._results:
             self._turns.append(Turn("user", blocks, extras=keep(native) if native else {}))
             return
@@ -137,7 +137,7 @@ class MessagesReader:
         content = read_content(message.get("content"), (*path, "content"))
         if call_id and len(message) == _USUAL_RESULT and len(content) == 1 and type(content[0]) is Text:
             return ToolResult(call_id, (content[0],))
-        native = {key: value for key, value in leftover(message, _RESULT).items() if key != named}
+        native = {key: value for key, value in unknown_fields(message, _RESULT).items() if key != named}
         extras = keep(
             native,
             named=None if legacy else named,
@@ -177,7 +177,7 @@ class MessagesReader:
             calls = self._calls(message, path)
             blocks += calls
             self._calls_and_answers += [call for call in calls if isinstance(call, ToolCall)]
-        native = leftover(message, _ASSISTANT)
+        native = unknown_fields(message, _ASSISTANT)
         for key in _NULLABLE.intersection(native) if native else ():
             if native[key] is None:
                 del native[key]
@@ -201,7 +201,7 @@ class MessagesReader:
         legacy = opt_object(message, "function_call", path)
         if legacy:
             place = (*path, "function_call")
-            name = want_str(legacy, "name", place)
+            name = require_str(legacy, "name", place)
             call_id = made_up_id("function_call", len(self._turns), name)
             arguments = opt_str(legacy, "arguments", place) or "{}"
             calls.append(ToolCall(call_id, name, arguments, extras=keep({}, legacy=True)))
@@ -219,24 +219,24 @@ def _plain_words(message: Any) -> str | None:
 def _read_call(entry: JsonObject, path: Path, *, turn: int) -> ToolCall | Opaque:
     kind = opt_str(entry, "type", path)
     if kind not in (None, "function") and "function" not in entry:
-        want_object(entry, kind, path)
-        want_str(entry, "id", path)
+        require_object(entry, kind, path)
+        require_str(entry, "id", path)
         return Opaque(NAME, entry)
-    function = want_object(entry, "function", path)
+    function = require_object(entry, "function", path)
     at = (*path, "function")
-    name = want_str(function, "name", at)
+    name = require_str(function, "name", at)
     arguments = function.get("arguments")
     if arguments is not None and type(arguments) not in (str, dict):
-        raise bad((*at, "arguments"), "a string", arguments)
+        raise malformed((*at, "arguments"), "a string", arguments)
     call_id = opt_str(entry, "id", path)
     seal = None
-    native = leftover(entry, _CALL)
+    native = unknown_fields(entry, _CALL)
     if kind not in (None, "function"):
         native["type"] = kind
     if entry.get(google.FIELD) is not None:
         seal, extra = google.read_signature(entry[google.FIELD])
         native[google.FIELD] = extra if seal else entry[google.FIELD]
-    if rest := leftover(function, _FUNCTION):
+    if rest := unknown_fields(function, _FUNCTION):
         native["function"] = rest
     extras: Extras = {}
     if native or not call_id or type(arguments) is dict:

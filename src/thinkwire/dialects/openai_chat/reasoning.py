@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from thinkwire.dialects.openai_chat.details import FIELD, Details
 from thinkwire.dialects.openai_chat.form import keep
-from thinkwire.jsonvalue import JsonObject, Path, bad
+from thinkwire.jsonvalue import JsonObject, Path, malformed
 from thinkwire.messages import Extras, Form, Seal, Thinking
 
 OPAQUE_FIELD = "reasoning_opaque"
@@ -196,10 +196,10 @@ def _check(message: JsonObject, path: Path) -> None:
     for key in (*PLAIN, OPAQUE_FIELD):
         value = message.get(key)
         if value is not None and type(value) is not str:
-            raise bad((*path, key), "a string", value)
+            raise malformed((*path, key), "a string", value)
     entries: Any = message.get(FIELD)
     if entries is not None and type(entries) is not list:
-        raise bad((*path, FIELD), "an array", entries)
+        raise malformed((*path, FIELD), "an array", entries)
     for at, entry in enumerate(entries or ()):
         if type(entry) is not dict:
-            raise bad((*path, FIELD, at), "an object", entry)
+            raise malformed((*path, FIELD, at), "an object", entry)

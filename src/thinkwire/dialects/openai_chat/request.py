@@ -21,7 +21,6 @@ from thinkwire.jsonvalue import (
     JsonObject,
     Path,
     kind,
-    leftover,
     opt_bool,
     opt_int,
     opt_list,
@@ -29,6 +28,7 @@ from thinkwire.jsonvalue import (
     opt_str,
     opt_strings,
     repaired,
+    unknown_fields,
 )
 from thinkwire.notes import Note
 from thinkwire.request import OutputFormat, Request, ToolChoice
@@ -62,7 +62,7 @@ def decode_request(body: JsonObject) -> Request:
     reader = MessagesReader()
     turns = reader.read(opt_list(body, "messages", ()), ("messages",))
     said: JsonObject = {}
-    native = {} if _KNOWN.issuperset(body) else leftover(body, _KNOWN)
+    native = {} if _KNOWN.issuperset(body) else unknown_fields(body, _KNOWN)
     written: JsonObject = {}
     if not _SPELLED.isdisjoint(body):
         said |= _read_spelled(body, native, written)

@@ -8,7 +8,7 @@ from thinkwire.dialects.common import arguments_text
 from thinkwire.dialects.openai_chat import google
 from thinkwire.dialects.openai_chat.form import keep
 from thinkwire.dialects.openai_chat.json_end import JsonEnd
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Extras, Seal
 
 _ENTRY = frozenset({"index", "id", "type", "function", google.FIELD})
@@ -125,8 +125,8 @@ class Call:
         self.seal = seal or self.seal
         self._extra |= extra
         if self.custom is None:
-            self._native |= leftover(entry, _ENTRY)
-        if rest := leftover(function, frozenset({"name", "arguments"})):
+            self._native |= unknown_fields(entry, _ENTRY)
+        if rest := unknown_fields(function, frozenset({"name", "arguments"})):
             self._native["function"] = rest
 
 

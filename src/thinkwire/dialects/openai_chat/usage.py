@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thinkwire.dialects.openai_chat.form import NAME, fields
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.notes import Note
 from thinkwire.usage import MOST, Usage, measure
 
@@ -27,16 +27,16 @@ def read(raw: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     if len(raw) == 3 and (usual := _usual(raw)) is not None:
         return usual, ()
     prompt, completion = raw.get("prompt_tokens"), raw.get("completion_tokens")
-    total, kept = raw.get("total_tokens"), {} if _MAPPED.issuperset(raw) else leftover(raw, _MAPPED)
+    total, kept = raw.get("total_tokens"), {} if _MAPPED.issuperset(raw) else unknown_fields(raw, _MAPPED)
     given, spent = raw.get("prompt_tokens_details"), raw.get("completion_tokens_details")
     cached = written = reasoning = None
     if type(given) is dict:
         cached, written = given.get("cached_tokens"), given.get("cache_write_tokens")
-        if rest := leftover(given, _MAPPED_INPUT):
+        if rest := unknown_fields(given, _MAPPED_INPUT):
             kept["prompt_tokens_details"] = rest
     if type(spent) is dict:
         reasoning = spent.get("reasoning_tokens")
-        if rest := leftover(spent, _MAPPED_OUTPUT):
+        if rest := unknown_fields(spent, _MAPPED_OUTPUT):
             kept["completion_tokens_details"] = rest
     if kept:
         prompt = _either(prompt, kept, "input_tokens")

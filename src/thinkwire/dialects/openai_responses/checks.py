@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thinkwire.errors import MalformedInput
-from thinkwire.jsonvalue import JsonObject, Path, bad, objects, opt_list, opt_str, render, want_str
+from thinkwire.jsonvalue import JsonObject, Path, malformed, objects, opt_list, opt_str, render, require_str
 
 ROLES = ("user", "assistant", "system", "developer")
 
@@ -42,7 +42,7 @@ def check_item(item: JsonObject, path: Path) -> None:
 
 
 def _check_message(item: JsonObject, path: Path) -> None:
-    role = want_str(item, "role", path)
+    role = require_str(item, "role", path)
     if role not in ROLES:
         message = f"expected one of {', '.join(ROLES)}, got {role[:40]!r}"
         raise MalformedInput(message, path=render((*path, "role")))
@@ -65,18 +65,18 @@ def _check_content(item: JsonObject, field: str, path: Path) -> None:
     if not isinstance(value, list):
         if field not in item:
             raise MalformedInput("required field is missing", path=render((*path, field)))
-        raise bad((*path, field), "a string or an array", value)
+        raise malformed((*path, field), "a string or an array", value)
     _check_parts(value, (*path, field))
 
 
 def _check_parts(parts: list[Any], path: Path) -> None:
     for part, at in objects(parts, path):
-        _check_fields(part, want_str(part, "type", at), at)
+        _check_fields(part, require_str(part, "type", at), at)
 
 
 def _check_fields(obj: JsonObject, kind: str | None, path: Path) -> None:
     for field in _WANTED.get(kind or "", ()):
-        want_str(obj, field, path)
+        require_str(obj, field, path)
     for field in _OPTIONAL.get(kind or "", ()):
         if field in obj:
             opt_str(obj, field, path)

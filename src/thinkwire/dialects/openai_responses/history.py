@@ -19,7 +19,7 @@ from thinkwire.dialects.openai_responses.parts import (
 )
 from thinkwire.dialects.openai_responses.reading import Reading
 from thinkwire.dialects.openai_responses.reasoning import id_in, is_own, reasoning_item
-from thinkwire.jsonvalue import JsonObject, Path, leftover, objects
+from thinkwire.jsonvalue import JsonObject, Path, objects, unknown_fields
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
 
@@ -103,14 +103,14 @@ def _read_message(item: JsonObject) -> Turn:
     blocks = read_parts(item["content"])
     if any(isinstance(block, Opaque) and not is_part(block.data) for block in blocks):
         return Turn("user", (Opaque(NAME, item),))
-    fields = _said(leftover(item, _MESSAGE_FIELDS))
+    fields = _said(unknown_fields(item, _MESSAGE_FIELDS))
     if role == "developer":
         fields["role"] = role
     return Turn("user" if role == "user" else "system", blocks, extras=as_extras(NAME, fields))
 
 
 def _read_result(item: JsonObject) -> ToolResult:
-    fields = _said(leftover(item, _OUTPUT_FIELDS))
+    fields = _said(unknown_fields(item, _OUTPUT_FIELDS))
     content = read_parts(item["output"]) if item["output"] else ()
     return ToolResult(item["call_id"], content, name=fields.get("name"), extras=as_extras(NAME, fields))
 
@@ -142,7 +142,7 @@ class InputWriter:
         return f"input[{len(self.items)}]"
 
     def _write_input(self, turn: Turn) -> None:
-        fields = leftover(own(turn.extras, NAME), _MARKS)
+        fields = unknown_fields(own(turn.extras, NAME), _MARKS)
         message: list[Content] = []
         for block in turn.blocks:
             if isinstance(block, (Thinking, ToolCall)):
@@ -236,5 +236,5 @@ def _nameless(item: JsonObject, blocks: Iterable[Text | ToolCall]) -> JsonObject
     """The item, without its id if it was interrupted: the server never stored it under that id."""
     for block in blocks:
         if block.interrupted:
-            return leftover(item, frozenset({"id"}))
+            return unknown_fields(item, frozenset({"id"}))
     return item

@@ -11,7 +11,7 @@ from thinkwire.dialects.common import arguments_text, as_extras, made_up_id, own
 from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.dialects.openai_responses.reading import Reading, id_of
 from thinkwire.dialects.openai_responses.reasoning import read_reasoning
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall
 from thinkwire.notes import Note
 
@@ -55,7 +55,7 @@ def _about_message(item: JsonObject, reading: Reading) -> JsonObject:
         "id": id_of(item),
         "status": reading.status_of(item),
         "phase": item.get("phase"),
-        "item": leftover(item, _MESSAGE_FIELDS) or None,
+        "item": unknown_fields(item, _MESSAGE_FIELDS) or None,
         "no_type": True if "type" not in item else None,
     }
     return {key: value for key, value in about.items() if value is not None}
@@ -72,7 +72,7 @@ def _is_text(part: Any) -> bool:
 
 
 def _read_text(part: JsonObject, fields: JsonObject, reading: Reading) -> Text:
-    rest = leftover(part, _PART_FIELDS)
+    rest = unknown_fields(part, _PART_FIELDS)
     for name in _LISTS:
         if name in rest and (rest[name] is None or (reading.response and rest[name] == [])):
             del rest[name]
@@ -86,7 +86,7 @@ def _read_text(part: JsonObject, fields: JsonObject, reading: Reading) -> Text:
 def read_call(item: JsonObject, position: int, reading: Reading) -> ToolCall:
     name = item.get("name")
     name = name if isinstance(name, str) else ""
-    fields = leftover(item, _CALL_FIELDS)
+    fields = unknown_fields(item, _CALL_FIELDS)
     found, status = id_of(item), reading.status_of(item)
     if found is not None:
         fields["id"] = found
@@ -124,7 +124,7 @@ def continues(block: Text) -> bool:
 def text_part(block: Text, *, lists: bool = False) -> JsonObject:
     """The native part; with `lists`, its lists even when they are empty."""
     extras = own(block.extras, NAME) if block.extras else {}
-    rest = leftover(extras, _ABOUT_ITEM) if extras else {}
+    rest = unknown_fields(extras, _ABOUT_ITEM) if extras else {}
     if block.refusal:
         return {"type": "refusal", "refusal": block.text, **rest}
     part: JsonObject = {"type": extras.get("type", "output_text"), "text": block.text}

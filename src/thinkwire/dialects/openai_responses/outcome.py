@@ -11,7 +11,7 @@ from thinkwire.dialects.failures import failure_from
 from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.errors import Failure
 from thinkwire.events import FinishReason
-from thinkwire.jsonvalue import JsonObject, kind, leftover
+from thinkwire.jsonvalue import JsonObject, kind, unknown_fields
 from thinkwire.messages import Block, Text, ToolCall
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure
@@ -91,17 +91,17 @@ def read_failure(error: Any, **beside: Any) -> Failure:
 def read_usage(value: Any) -> tuple[Usage | None, tuple[Note, ...]]:
     if type(value) is not dict:
         return None, ()
-    extras = leftover(value, _USAGE_FIELDS)
+    extras = unknown_fields(value, _USAGE_FIELDS)
     prompt, output, total = value.get("input_tokens"), value.get("output_tokens"), value.get("total_tokens")
     given, spent = value.get("input_tokens_details"), value.get("output_tokens_details")
     cached = written = reasoning = None
     if type(given) is dict:
         cached, written = given.get("cached_tokens"), given.get("cache_write_tokens")
-        if rest := leftover(given, _INPUT_DETAILS):
+        if rest := unknown_fields(given, _INPUT_DETAILS):
             extras["input_tokens_details"] = rest
     if type(spent) is dict:
         reasoning = spent.get("reasoning_tokens")
-        if rest := leftover(spent, _OUTPUT_DETAILS):
+        if rest := unknown_fields(spent, _OUTPUT_DETAILS):
             extras["output_tokens_details"] = rest
     unknown = value.get(_UNKNOWN)
     if type(unknown) is list:
@@ -155,4 +155,4 @@ def write_usage(usage: Usage | None) -> JsonObject | None:
         return body
     given |= extras.get("input_tokens_details", {})
     spent |= extras.get("output_tokens_details", {})
-    return body | leftover(extras, _DETAILS)
+    return body | unknown_fields(extras, _DETAILS)

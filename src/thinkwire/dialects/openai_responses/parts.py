@@ -7,7 +7,7 @@ from typing import Any
 
 from thinkwire.dialects.common import as_extras, data_url, dropped_opaque, own, split_data_url
 from thinkwire.dialects.openai_responses.names import NAME
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Document, Image, Opaque, Text
 from thinkwire.notes import Note
 
@@ -35,7 +35,7 @@ def read_parts(content: str | list[JsonObject]) -> tuple[Content, ...]:
 def _read_part(part: JsonObject) -> Content:
     kind = part.get("type")
     if kind in _TEXTS:
-        fields = leftover(part, _TEXT_FIELDS)
+        fields = unknown_fields(part, _TEXT_FIELDS)
         if kind != "input_text":
             fields["type"] = kind
         return Text(part["text"], extras=as_extras(NAME, fields))
@@ -48,7 +48,7 @@ def _read_part(part: JsonObject) -> Content:
 
 def _read_image(part: JsonObject) -> Image | Opaque:
     url, file_id = part.get("image_url"), part.get("file_id")
-    extras = as_extras(NAME, _said(leftover(part, _IMAGE_FIELDS), "detail"))
+    extras = as_extras(NAME, _said(unknown_fields(part, _IMAGE_FIELDS), "detail"))
     if (url is None) == (file_id is None):
         return Opaque(NAME, part)
     if url is None:
@@ -63,7 +63,7 @@ def _read_file(part: JsonObject) -> Document | Opaque:
     data, url, file_id = part.get("file_data"), part.get("file_url"), part.get("file_id")
     if sum(value is not None for value in (data, url, file_id)) != 1:
         return Opaque(NAME, part)
-    extras = as_extras(NAME, _said(leftover(part, _FILE_FIELDS), "detail"))
+    extras = as_extras(NAME, _said(unknown_fields(part, _FILE_FIELDS), "detail"))
     name = part.get("filename")
     if data is None:
         return Document(url=url, file_id=file_id, name=name, extras=extras)

@@ -7,7 +7,7 @@ from typing import Any
 from thinkwire.dialects.common import as_extras, own
 from thinkwire.dialects.openai_responses.names import ENCRYPTED, ITEM, NAME
 from thinkwire.dialects.openai_responses.reading import id_of
-from thinkwire.jsonvalue import JsonObject, leftover
+from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Form, Seal, Thinking
 
 BREAK = "\n\n"
@@ -42,7 +42,7 @@ def read_reasoning(item: JsonObject, shown: Form | None = None) -> Thinking:
         BREAK.join(texts) if any(texts) else "",
         form=shown if any(texts) else "hidden",
         seal=seal,
-        extras=as_extras(NAME, fields | leftover(item, _FIELDS)),
+        extras=as_extras(NAME, fields | unknown_fields(item, _FIELDS)),
     )
 
 

@@ -23,9 +23,8 @@ from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    bad,
     kind,
-    leftover,
+    malformed,
     objects,
     opt_bool,
     opt_int,
@@ -33,6 +32,7 @@ from thinkwire.jsonvalue import (
     opt_number,
     opt_object,
     opt_str,
+    unknown_fields,
 )
 from thinkwire.messages import Text, Turn
 from thinkwire.notes import Note
@@ -56,7 +56,7 @@ def decode_request(body: JsonObject) -> Request:
     if not isinstance(body, dict):
         raise MalformedInput(f"expected an object, got {kind(body)}")
     said: JsonObject = {}
-    extras = leftover(body, _FIELDS)
+    extras = unknown_fields(body, _FIELDS)
     if "instructions" in body:
         said["system"] = _read_instructions(body, extras)
     if "tool_choice" in body:
@@ -80,7 +80,7 @@ def _read_turns(value: Any) -> tuple[Turn, ...]:
         return (Turn("user", (Text(value),), extras=AS_STRING),)
     if isinstance(value, list):
         return read_input(value, ("input",))
-    raise bad(("input",), "a string or an array", value)
+    raise malformed(("input",), "a string or an array", value)
 
 
 def _read_instructions(body: JsonObject, extras: JsonObject) -> tuple[Text, ...]:
@@ -91,7 +91,7 @@ def _read_instructions(body: JsonObject, extras: JsonObject) -> tuple[Text, ...]
     if isinstance(value, str):
         return (Text(value),)
     if not isinstance(value, list):
-        raise bad(("instructions",), "a string or an array", value)
+        raise malformed(("instructions",), "a string or an array", value)
     for item, path in objects(value, ("instructions",)):
         check_item(item, path)
     extras["instructions"] = value
@@ -128,7 +128,7 @@ def _checked_choice(value: Any) -> Any:
         or (isinstance(value, dict) and isinstance(value.get("type"), str))
     ):
         return value
-    raise bad(("tool_choice",), "a string or an object with a type", value)
+    raise malformed(("tool_choice",), "a string or an object with a type", value)
 
 
 def encode_request(request: Request) -> Encoded:
@@ -154,7 +154,7 @@ def encode_request(request: Request) -> Encoded:
         "stream": request.stream,
     }
     body.update((key, value) for key, value in settings.items() if value is not None)
-    body.update(leftover(fields, _FIELDS))
+    body.update(unknown_fields(fields, _FIELDS))
     return Encoded(body, (*writer.notes, *_unsaid(request), *foreign_fields(request, NAME)))
 
 

@@ -23,7 +23,7 @@ from thinkwire.dialects.openai_responses.outputs import complete_item, id_for, n
 from thinkwire.dialects.openai_responses.reading import Reading
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
-from thinkwire.jsonvalue import JsonObject, kind, leftover
+from thinkwire.jsonvalue import JsonObject, kind, unknown_fields
 from thinkwire.messages import Block, Extras, Origin, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 
@@ -134,7 +134,7 @@ def read_echo(body: JsonObject, ending: tuple[FinishReason | None, FinishReason]
     """
     fields = {
         key: value
-        for key, value in leftover(body, _FIELDS).items()
+        for key, value in unknown_fields(body, _FIELDS).items()
         if not (value is None and key in _NULLABLE) and not (key in _DEFAULTS and value == _DEFAULTS[key])
     }
     if ending is not None:
@@ -184,7 +184,7 @@ def skeleton(response_id: str, model: str | None, echo: JsonObject) -> JsonObjec
         "incomplete_details": None,
         "output": [],
         "usage": None,
-        **leftover(echo, _FIELDS),
+        **unknown_fields(echo, _FIELDS),
     }
 
 

@@ -9,13 +9,13 @@ from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,
-    leftover,
     objects,
     opt_bool,
     opt_object,
     opt_str,
-    want_object,
-    want_str,
+    require_object,
+    require_str,
+    unknown_fields,
 )
 from thinkwire.messages import Opaque
 from thinkwire.notes import Note
@@ -32,14 +32,14 @@ def read_tools(items: list[Any], path: Path) -> tuple[Tool | Opaque, ...]:
 
 
 def _read_tool(item: JsonObject, path: Path) -> Tool | Opaque:
-    if want_str(item, "type", path) != "function":
+    if require_str(item, "type", path) != "function":
         return Opaque(NAME, item)
     return Tool(
-        want_str(item, "name", path),
+        require_str(item, "name", path),
         description=opt_str(item, "description", path),
         schema=opt_object(item, "parameters", path),
         strict=opt_bool(item, "strict", path),
-        extras=as_extras(NAME, leftover(item, _TOOL_FIELDS)),
+        extras=as_extras(NAME, unknown_fields(item, _TOOL_FIELDS)),
     )
 
 
@@ -115,14 +115,14 @@ def read_format(text: JsonObject, path: Path) -> tuple[OutputFormat | None, Json
     kind = opt_str(form, "type", at) if form is not None else None
     if form is None or kind not in ("json_schema", "json_object"):
         return None, {key: value for key, value in text.items() if key != "format" or value is not None}
-    rest = leftover(text, frozenset({"format"}))
-    extras = as_extras(NAME, leftover(form, _FORMAT_FIELDS))
+    rest = unknown_fields(text, frozenset({"format"}))
+    extras = as_extras(NAME, unknown_fields(form, _FORMAT_FIELDS))
     if kind == "json_object":
         return OutputFormat(extras=extras), rest
     name = opt_str(form, "name", at)
     return (
         OutputFormat(
-            schema=want_object(form, "schema", at),
+            schema=require_object(form, "schema", at),
             name=None if name == _FORMAT_NAME else name,
             strict=opt_bool(form, "strict", at),
             extras=extras,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from thinkwire.config.paths import state_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import state_folder
 from thinkwire.gateway.addresses import POSTGRES, REDIS, ledger_flaw
 from thinkwire.gateway.ledger.ledger import Ledger
 from thinkwire.gateway.ledger.retrying import open_or_retry

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError, Unsupported
-from thinkwire.folders import config_folder
 from thinkwire.session.tools.tool import ToolFailed
 
 MOST_LINKS = 40

@@ -13,7 +13,7 @@ import msgspec
 
 from thinkwire.catalog import Facts, default_catalog
 from thinkwire.config import load_settings
-from thinkwire.prices import context_of, price_of
+from thinkwire.pricing import context_of, price_of
 from thinkwire.providers import find_provider
 from thinkwire.reasoning.feedback import feedback
 from thinkwire.settings import Layer

@@ -32,7 +32,7 @@ def _without(lines: list[str], key: str, before: dict[str, Any], file: str) -> t
     if key not in before:
         return None, lines
     wanted = {other: value for other, value in before.items() if other != key}
-    for place in toml.places(lines):
+    for place in toml.locations(lines):
         if place.key != tuple(key.split(".")):
             continue
         for end in range(place.line + 1, len(lines) + 1):
@@ -44,7 +44,7 @@ def _without(lines: list[str], key: str, before: dict[str, Any], file: str) -> t
 
 def _insertions(lines: list[str], key: str, value: str, at: int | None) -> Iterator[list[str]]:
     """The lines with the key set: where it was, in its own table, or among the keys without a table."""
-    found = list(toml.places(lines))
+    found = list(toml.locations(lines))
     path = tuple(key.split("."))
     if at is not None:
         table = next((place.table for place in reversed(found) if place.line < at), ())

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 NAME = "thinkwire"
-LOOK_EVERY = 0.1
+CHECK_INTERVAL = 0.1
 """Seconds in which a file that others may change is looked at once."""
 
 
@@ -89,7 +89,7 @@ def _usual() -> ModuleType:
     return platformdirs
 
 
-class SharedFile:
+class WatchedFile:
     """A file that other processes may change while this one runs. Asking costs nothing between two looks."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -104,7 +104,7 @@ class SharedFile:
         now = self._clock()
         if now < self._due:
             return False
-        self._due = now + LOOK_EVERY
+        self._due = now + CHECK_INTERVAL
         before, self._seen = self._seen, self._look()
         return self._seen != before
 

@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from thinkwire.config.paths import make_folder
 from thinkwire.errors import ConfigError
-from thinkwire.folders import make_folder
 
 LARGEST_FILE = 1024 * 1024
 
