@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import ROOT
 from thinkwire.catalog.lookup import Catalog, default_catalog, read_catalog
-from thinkwire.catalog.shipped import DATA, SNAPSHOT, take_snapshot
+from thinkwire.catalog.snapshot import DATA, SNAPSHOT, take_snapshot
 from thinkwire.errors import ConfigError
 
 BROKEN = '[[family]]\nlike = "claude-opus-5"\nprovider = "anthropic"\npattern = "claude-(oops"\n'

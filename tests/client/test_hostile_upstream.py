@@ -15,7 +15,7 @@ from thinkwire.errors import ProviderError
 from thinkwire.transport import response_body
 from thinkwire.transport.aiohttp_transport import AiohttpTransport, Timeouts
 from thinkwire.transport.pool import HttptoolsTransport
-from thinkwire.wire.packed import LARGEST_STEP
+from thinkwire.wire.compression import LARGEST_STEP
 
 pytestmark = pytest.mark.anyio
 

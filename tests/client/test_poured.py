@@ -13,7 +13,7 @@ from tests.client.talks import CHUNKED, Cup, answering, client, framed, read_req
 from thinkwire.errors import ProviderError
 from thinkwire.transport import pool as lean
 from thinkwire.transport.connection import Connection
-from thinkwire.wire.packed import LARGEST_STEP
+from thinkwire.wire.compression import LARGEST_STEP
 
 pytest.importorskip("httptools")
 pytestmark = pytest.mark.anyio

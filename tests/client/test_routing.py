@@ -9,7 +9,7 @@ from thinkwire.client.engine import Client
 from thinkwire.client.routing import RouteChoice, asks_for_thinking, choose_route
 from thinkwire.errors import ConfigError
 from thinkwire.providers import Provider, default_providers
-from thinkwire.providers.routes import ways
+from thinkwire.providers.resale import resale_routes
 from thinkwire.reasoning import Intent
 
 PROVIDERS = default_providers()
@@ -55,7 +55,7 @@ def test_another_way_than_the_makers_is_said() -> None:
     assert "OpenRouter" in note.message
 
 
-@pytest.mark.parametrize("way", ways(), ids=lambda way: f"{way.own}-{way.models[0]}")
+@pytest.mark.parametrize("way", resale_routes(), ids=lambda way: f"{way.own}-{way.models[0]}")
 def test_every_model_of_a_route_is_known_at_the_reseller(way: object) -> None:
     catalog = default_catalog()
     known = [facts.id for facts in catalog if facts.provider == way.own]  # type: ignore[attr-defined]

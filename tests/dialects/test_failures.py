@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkwire.dialects.failures import decode_error, failure_from
+from thinkwire.dialects.error_bodies import decode_error, failure_from
 
 BODIES: list[tuple[int, bytes, str, str]] = [
     (

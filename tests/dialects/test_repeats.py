@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire import dialects
-from thinkwire.dialects import stream
-from thinkwire.dialects.repeats import Repeat, around
+from thinkwire.dialects import frame_decoder as stream
+from thinkwire.dialects.delta_template import DeltaTemplate, render_around
 from thinkwire.events import BlockGrew, Event
 
 TEXTS = st.sampled_from(
@@ -194,24 +194,24 @@ def test_what_repeats_is_not_parsed() -> None:
     decoder = dialects.get("openai-chat").stream_decoder()
     for word in (b'"Yes"', b'", it"'):
         decoder.feed(b"data: " + CHUNK % word + b"\n\n")
-    with patch("thinkwire.dialects.openai_chat.decoder.parse", side_effect=AssertionError("parsed")):
+    with patch("thinkwire.dialects.openai_chat.stream_decoder.parse", side_effect=AssertionError("parsed")):
         said = decoder.feed(b"data: " + CHUNK % b'" \\"is\\" \\u00e9"' + b"\n\n")
     assert said == [BlockGrew(0, ' "is" é')]
 
 
 def test_a_string_is_found_only_where_it_is_certain() -> None:
-    assert around(b'{"a":"b"}', "b") == (b'{"a":', b"}")
-    assert around(b'{"a":"b","c":"b"}', "b") is None
-    assert around(b'["a",","]', ",") is None
-    assert around(b'{"a":"\\u0062","c":"b"}', "b") is None
-    assert around(b'{"a":"\\u0062"}', "b") is None
+    assert render_around(b'{"a":"b"}', "b") == (b'{"a":', b"}")
+    assert render_around(b'{"a":"b","c":"b"}', "b") is None
+    assert render_around(b'["a",","]', ",") is None
+    assert render_around(b'{"a":"\\u0062","c":"b"}', "b") is None
+    assert render_around(b'{"a":"\\u0062"}', "b") is None
 
 
 @pytest.mark.parametrize(
     "data", [b'{"a":1}', b'{"a":"b","a":2}', b'{"a":"b"', b'{"a":"\xff"}', b'{"a":}', b"{}"]
 )
 def test_what_is_no_string_repeats_nothing(data: bytes) -> None:
-    repeat = Repeat(None, (b'{"a":', b"}"), 0, None)
+    repeat = DeltaTemplate(None, (b'{"a":', b"}"), 0, None)
     assert repeat.text_in(None, data) is None
     assert repeat.text_in(None, b'{"a":"b"}') == "b"
     assert repeat.text_in("other", b'{"a":"b"}') is None
@@ -229,7 +229,7 @@ VALUES = st.sampled_from(
 @given(values=st.lists(VALUES, min_size=1, max_size=5))
 def test_several_events_are_read_as_each_of_them_or_not_at_all(values: list[bytes]) -> None:
     """Whatever stands where a text should."""
-    repeat = Repeat(None, (b'{"a":', b"}"), 0, None)
+    repeat = DeltaTemplate(None, (b'{"a":', b"}"), 0, None)
     piece = b"".join([b'data: {"a":%b}\n\n' % value for value in values])
     texts = [repeat.text_in(None, event.removeprefix(b"data: ")) for event in piece[:-2].split(b"\n\n")]
     assert repeat.texts_in(piece) == (texts if all(texts) else None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fuzz.budget import EXAMPLES
 from tests.reasoning.test_client_text import ECHOES, LIES, PLACES
 from tests.reasoning.test_refusals import openai, send
-from thinkwire.dialects.failures import decode_error
+from thinkwire.dialects.error_bodies import decode_error
 
 pytestmark = pytest.mark.full
 

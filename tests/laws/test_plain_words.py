@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from thinkwire import dialects
 from thinkwire.dialects import NAMES, Encoded
-from thinkwire.dialects.anthropic import writing
-from thinkwire.dialects.common import plain_words
-from thinkwire.dialects.gemini import contents
-from thinkwire.dialects.openai_chat import write_assistant, write_messages
-from thinkwire.dialects.openai_responses import history
+from thinkwire.dialects.anthropic import render_blocks as writing
+from thinkwire.dialects.gemini import turns as contents
+from thinkwire.dialects.openai_chat import render_assistant as write_assistant
+from thinkwire.dialects.openai_chat import render_messages as write_messages
+from thinkwire.dialects.openai_responses import input_items as history
+from thinkwire.dialects.shared import plain_words
 from thinkwire.messages import Block, Image, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.providers import Provider, default_providers
 from thinkwire.providers.encoding import encode_for

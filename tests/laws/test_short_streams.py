@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tests import strategies
 from thinkwire import dialects
-from thinkwire.dialects.anthropic.encoder import StreamEncoder as ClaudeEncoder
+from thinkwire.dialects.anthropic.stream_encoder import StreamEncoder as ClaudeEncoder
 from thinkwire.dialects.openai_chat import finish
-from thinkwire.dialects.openai_chat.decoder import StreamDecoder as ChatDecoder
-from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
 from thinkwire.dialects.openai_chat.quirks import Quirks
-from thinkwire.dialects.openai_chat.shapes import TextShape
+from thinkwire.dialects.openai_chat.stream_decoder import StreamDecoder as ChatDecoder
+from thinkwire.dialects.openai_chat.stream_encoder import StreamEncoder as ChatEncoder
+from thinkwire.dialects.openai_chat.stream_shapes import TextShape
 from thinkwire.events import (
     BlockEnded,
     BlockGrew,
@@ -35,7 +35,7 @@ from thinkwire.gateway.ledger.matching import worth_keeping
 from thinkwire.messages import Block, Extras, Text, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.usage import Usage
-from thinkwire.wire.tags import Piece, split
+from thinkwire.wire.think_tags import Piece, split
 
 REASONS: tuple[FinishReason, ...] = (
     "stop",

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests import strategies
 from thinkwire import dialects
 from thinkwire.dialects.anthropic import request as anthropic_request
-from thinkwire.dialects.openai_chat import finish, read_messages
+from thinkwire.dialects.openai_chat import finish
+from thinkwire.dialects.openai_chat import parse_messages as read_messages
 from thinkwire.dialects.openai_chat import usage as chat_usage
-from thinkwire.dialects.openai_chat.form import keep
+from thinkwire.dialects.openai_chat.constants import keep
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, Thoughts, read_message
 from thinkwire.errors import MalformedInput
 from thinkwire.gateway import carried, carrier, passthrough

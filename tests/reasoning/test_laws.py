@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from thinkwire.catalog import Facts, Found, default_catalog
+from thinkwire.catalog import CatalogMatch, Facts, default_catalog
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import LEVELS, Intent, Level
@@ -26,7 +26,7 @@ GOLDEN = Path(__file__).with_name("matrix.txt")
 
 
 def plan_for(facts: Facts, intent: Intent) -> Plan:
-    return resolve(intent, Found(facts, "exact"), HELLO)[0]
+    return resolve(intent, CatalogMatch(facts, "exact"), HELLO)[0]
 
 
 def strength(facts: Facts, plan: Plan) -> float | None:
@@ -96,7 +96,7 @@ def test_only_one_vendors_words_are_used(provider: str) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_what_is_sent_is_what_the_model_accepts(provider: str) -> None:
     for facts, intent in product(models_of(provider), list(intents())):
-        plan, request = resolve(intent, Found(facts, "exact"), HELLO)
+        plan, request = resolve(intent, CatalogMatch(facts, "exact"), HELLO)
         setting = plan.effective
         if setting.effort is not None:
             assert setting.effort in facts.efforts

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from thinkwire.catalog import Found
+from thinkwire.catalog import CatalogMatch
 from thinkwire.errors import Failure
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import parse_name
@@ -20,7 +20,7 @@ from thinkwire.request import Request
 HELLO = Request(turns=(Turn("user", (Text("Hello"),)),), max_tokens=4_096)
 
 
-def planned(name: str, found: Found | None = None) -> Plan:
+def planned(name: str, found: CatalogMatch | None = None) -> Plan:
     named = parse_name(name)
     assert named.intent is not None
     return resolve(named.intent, found or find_target(named.name).found, HELLO)[0]
@@ -36,7 +36,7 @@ def second_try(name: str, refusal: str) -> tuple[Recovery | None, Plan]:
     recovery = recovery_of(refusal, first)
     if recovery is None or first.facts is None:
         return recovery, first
-    return recovery, planned(name, Found(recovery.apply(first.facts), "exact"))
+    return recovery, planned(name, CatalogMatch(recovery.apply(first.facts), "exact"))
 
 
 REFUSALS: list[tuple[str, str, dict[str, Any]]] = [

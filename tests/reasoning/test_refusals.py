@@ -10,7 +10,7 @@ import pytest
 
 from tests.reasoning.test_resolver import HELLO, TOOL
 from thinkwire import dialects
-from thinkwire.catalog import Facts, Found
+from thinkwire.catalog import CatalogMatch, Facts
 from thinkwire.messages import Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.providers.encoding import encode_for
 from thinkwire.reasoning import parse_name
@@ -53,7 +53,7 @@ class Sent(NamedTuple):
         return find_recovery(failure, SentRequest(self.plan, self.request, self.body))
 
 
-def send(model: str, found: Found | None = None, **said: Any) -> Sent:
+def send(model: str, found: CatalogMatch | None = None, **said: Any) -> Sent:
     named = parse_name(model)
     assert named.intent is not None
     target = find_target(named.name)
@@ -550,10 +550,10 @@ CASES = {
 }
 
 
-def found_with(model: str, facts: dict[str, Any]) -> Found:
+def found_with(model: str, facts: dict[str, Any]) -> CatalogMatch:
     found = find_target(parse_name(model).name).found
     assert found is not None
-    return Found(msgspec.convert(msgspec.to_builtins(found.facts) | facts, Facts), found.by)
+    return CatalogMatch(msgspec.convert(msgspec.to_builtins(found.facts) | facts, Facts), found.by)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -582,7 +582,7 @@ def test_corrected_facts_are_facts(case: Case) -> None:
     found = found_with(case.model, case.facts)
     recovery = send(case.model, found, **case.said).refused(case.body, case.status)
     assert recovery is not None
-    send(case.model, Found(recovery.apply(found.facts), "exact"), **case.said)
+    send(case.model, CatalogMatch(recovery.apply(found.facts), "exact"), **case.said)
 
 
 UNRELATED: list[tuple[str, Any]] = [

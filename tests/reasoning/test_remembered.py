@@ -7,7 +7,7 @@ from itertools import product
 import msgspec
 import pytest
 
-from thinkwire.catalog import Facts, Found, default_catalog
+from thinkwire.catalog import CatalogMatch, Facts, default_catalog
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.companions import _FIELDS, Companions, _companions_refused
@@ -54,14 +54,14 @@ def models_of(provider: str) -> list[Facts]:
     return [facts for facts in MODELS if facts.provider == provider]
 
 
-def planned(found: Found, intent: Intent, request: Request) -> Plan:
+def planned(found: CatalogMatch, intent: Intent, request: Request) -> Plan:
     return resolve(intent, found, request)[0]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_plan_is_the_same_before_and_after_others(provider: str) -> None:
     for facts, intent, by in product(models_of(provider), INTENTS, ("exact", "family")):
-        found = Found(facts, by)
+        found = CatalogMatch(facts, by)
         fresh = msgspec.to_builtins(_decided.__wrapped__(found, intent, False))
         before = planned(found, intent, LADEN)
         assert msgspec.to_builtins(_decided(found, intent, False)) == fresh
@@ -74,21 +74,21 @@ def test_what_is_known_of_a_model_counts_not_only_its_name() -> None:
     learnt = msgspec.structs.replace(facts, efforts=facts.efforts[:1])
     assert hash(learnt) == hash(facts)
     strong = Intent(level="max")
-    plans = [planned(Found(known, "exact"), strong, HELLO) for known in (facts, learnt, facts)]
+    plans = [planned(CatalogMatch(known, "exact"), strong, HELLO) for known in (facts, learnt, facts)]
     assert plans[0] == plans[2] != plans[1]
     assert plans[1].effective.effort == facts.efforts[0]
 
 
 def test_a_long_conversation_is_decided_apart() -> None:
     facts = next(facts for facts in MODELS if facts.mechanism == "budget" and facts.provider == "anthropic")
-    found, intent = Found(facts, "exact"), Intent(budget=20_000)
+    found, intent = CatalogMatch(facts, "exact"), Intent(budget=20_000)
     long = Circumstances(context_tokens=200_000)
     got = [resolve(intent, found, HELLO, at)[0].effective.budget for at in (None, long, Circumstances(1))]
     assert got == [20_000, 10_000, 20_000]
 
 
 def test_a_clients_own_words_are_not_remembered() -> None:
-    found = Found(MODELS[0], "exact")
+    found = CatalogMatch(MODELS[0], "exact")
     before = _decided.cache_info()
     plan = planned(found, Intent(level="high", summary="x" * 1000), HELLO)
     assert plan.requested.summary == "x" * 1000

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.settings.strategies import values_of
-from thinkwire.catalog import Facts, Found, default_catalog
+from thinkwire.catalog import CatalogMatch, Facts, default_catalog
 from thinkwire.catalog.facts import Shape
 from thinkwire.catalog.tables import flaw_of
 from thinkwire.messages import Text, Turn
@@ -39,7 +39,7 @@ def facts_of(name: str) -> Facts:
 
 
 def sent(facts: Facts, **intent: Any) -> dict[str, Any]:
-    plan, _ = resolve(Intent(**intent), Found(facts, "exact"), HELLO)
+    plan, _ = resolve(Intent(**intent), CatalogMatch(facts, "exact"), HELLO)
     return plan.patch
 
 

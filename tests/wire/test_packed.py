@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thinkwire.wire.packed import LARGEST_STEP, Decompressor, decompressor
+from thinkwire.wire.compression import LARGEST_STEP, Decompressor, decompressor
 
 
 def read_all(stream: Decompressor, pieces: list[bytes]) -> bytes:

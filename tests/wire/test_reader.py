@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.wire.cuts import cut, outcome, pieces, run
 from thinkwire.errors import ProtocolError
-from thinkwire.wire.reader import FrameReader, Framing, reader_for, sniff
+from thinkwire.wire.sniff import FrameReader, Framing, reader_for, sniff
 from thinkwire.wire.sse import Frame, SSEParser
 
 STREAMS: dict[str, tuple[bytes, Framing | None, list[Frame]]] = {

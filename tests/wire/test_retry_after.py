@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkwire.dialects.failures import decode_error, failure_from
+from thinkwire.dialects.error_bodies import decode_error, failure_from
 from thinkwire.wire.retry_after import (
     LONGEST_SECONDS,
     bounded,

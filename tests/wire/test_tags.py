@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.wire.cuts import cut, pieces, run
-from thinkwire.wire.tags import TAGS, Piece, TagSplitter, merged, split
+from thinkwire.wire.think_tags import TAGS, Piece, TagSplitter, merged, split
 
 ALL_TAGS = [*TAGS, *TAGS.values()]
 TAG = "|".join(map(re.escape, ALL_TAGS))

@@ -1,6 +1,6 @@
 """Facts about models, as data: one table per maker, a lookup, and the user's own table on top."""
 
 from thinkwire.catalog.facts import Budget, Facts
-from thinkwire.catalog.lookup import Catalog, Found, default_catalog
+from thinkwire.catalog.lookup import Catalog, CatalogMatch, default_catalog
 
-__all__ = ["Budget", "Catalog", "Facts", "Found", "default_catalog"]
+__all__ = ["Budget", "Catalog", "CatalogMatch", "Facts", "default_catalog"]

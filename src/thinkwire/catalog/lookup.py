@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 
 from thinkwire.catalog.facts import Facts, Mechanism
-from thinkwire.catalog.shipped import DATA, shipped
+from thinkwire.catalog.snapshot import DATA, shipped
 from thinkwire.catalog.tables import Family, Model, Resale, Table, read_table, shipped_table
 
 _DATED = re.compile(r"(?:[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{4}))?(?:-v\d+(?::\d+)?)?")
 """What may follow an id without making it another model: a date, `latest`, a packaging version."""
 
 
-class Found(msgspec.Struct, frozen=True, cache_hash=True):
+class CatalogMatch(msgspec.Struct, frozen=True, cache_hash=True):
     """Facts, and how sure they are: `exact`, `dated`, `pattern`, or `family` for a model that has no row."""
 
     facts: Facts
@@ -52,7 +52,7 @@ class Catalog:
     def providers(self) -> list[str]:
         return sorted({*self._rows, *(resale.provider for resale in self._resales)})
 
-    def find(self, provider: str, name: str) -> Found | None:
+    def find(self, provider: str, name: str) -> CatalogMatch | None:
         """The facts of a model at a provider; None when nobody knows it."""
         return (
             self._by_id(provider, name)
@@ -61,37 +61,39 @@ class Catalog:
             or self._by_family(provider, name)
         )
 
-    def _by_id(self, provider: str, name: str) -> Found | None:
+    def _by_id(self, provider: str, name: str) -> CatalogMatch | None:
         rows = self._rows.get(provider, {})
         if name in rows:
-            return Found(rows[name].facts, "exact")
+            return CatalogMatch(rows[name].facts, "exact")
         dated = [row_id for row_id in rows if _is_dated(name, row_id)]
-        return Found(rows[max(dated, key=len)].facts, "dated") if dated else None
+        return CatalogMatch(rows[max(dated, key=len)].facts, "dated") if dated else None
 
-    def _by_pattern(self, provider: str, name: str) -> Found | None:
+    def _by_pattern(self, provider: str, name: str) -> CatalogMatch | None:
         matching = [
             (len(pattern), row_id)
             for row_id, model in self._rows.get(provider, {}).items()
             for pattern in model.patterns
             if fnmatch.fnmatchcase(name, pattern)
         ]
-        return Found(self._rows[provider][max(matching)[1]].facts, "pattern") if matching else None
+        return CatalogMatch(self._rows[provider][max(matching)[1]].facts, "pattern") if matching else None
 
-    def _by_resale(self, provider: str, name: str) -> Found | None:
+    def _by_resale(self, provider: str, name: str) -> CatalogMatch | None:
         for resale in self._resales:
             if resale.provider != provider or not name.startswith(resale.prefix):
                 continue
             bare = name.removeprefix(resale.prefix).partition(":")[0]
             found = self.find(resale.of, bare) or self.find(resale.of, bare.replace(".", "-"))
             if found is not None:
-                return Found(_resold(found.facts, name, resale), found.by)
+                return CatalogMatch(_resold(found.facts, name, resale), found.by)
         return None
 
-    def _by_family(self, provider: str, name: str) -> Found | None:
+    def _by_family(self, provider: str, name: str) -> CatalogMatch | None:
         for family in self._families:
             if family.provider == provider and family.matches(name):
                 facts = self._rows[provider][family.like].facts
-                return Found(msgspec.structs.replace(facts, id=name, released=None, retires=None), "family")
+                return CatalogMatch(
+                    msgspec.structs.replace(facts, id=name, released=None, retires=None), "family"
+                )
         return None
 
 

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from thinkwire.catalog import Catalog, Found, default_catalog
+from thinkwire.catalog import Catalog, CatalogMatch, default_catalog
 from thinkwire.client.learned_facts import LOCAL_USER, default_learned_facts
 from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError
@@ -33,4 +33,4 @@ def with_learned_facts(target: Target) -> Target:
     if target.found is None:
         return target
     facts = default_learned_facts().corrected(target.found.facts, time.time(), LOCAL_USER)
-    return Target(target.model, target.provider, Found(facts, target.found.by))
+    return Target(target.model, target.provider, CatalogMatch(facts, target.found.by))

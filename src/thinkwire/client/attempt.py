@@ -12,7 +12,7 @@ import msgspec
 
 from thinkwire.client.learned_facts import LearnedFact
 from thinkwire.client.prepare import CallSpec, PreparedRequest
-from thinkwire.dialects.repeats import Repeat
+from thinkwire.dialects.delta_template import DeltaTemplate
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import Answer, BlockGrew, Event, Failed, Finished, Noted, Started, events_of
 from thinkwire.jsonvalue import parse_object
@@ -136,7 +136,7 @@ class StreamPump:
     __slots__ = ("_attempt", "_decoder", "_growing", "_hearer", "_repeat", "way")
 
     def __init__(self, attempt: Attempt, hearer: ResponseSink) -> None:
-        self._repeat: Repeat | None = None
+        self._repeat: DeltaTemplate | None = None
         self.way = hearer.way
         self._attempt = attempt
         self._growing: TextWriter | None = None

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.catalog import Catalog, Found
+from thinkwire.catalog import Catalog, CatalogMatch
 from thinkwire.client.learned_facts import LOCAL_USER, LearnedFactsFile
 from thinkwire.dialects import Dialect, StreamDecoder
-from thinkwire.dialects.openai_chat.decoder import StreamDecoder as ChatDecoder
 from thinkwire.dialects.openai_chat.request import REPAIRED
 from thinkwire.dialects.openai_chat.response import decode_response as decode_chat
+from thinkwire.dialects.openai_chat.stream_decoder import StreamDecoder as ChatDecoder
 from thinkwire.errors import ConfigError
 from thinkwire.events import Answer
 from thinkwire.jsonvalue import dump, parse_object
@@ -150,7 +150,7 @@ class ResolvedModel(msgspec.Struct, frozen=True):
 
     provider: Provider
     model: str
-    found: Found | None
+    found: CatalogMatch | None
     intent: Intent
     destination: Destination
     target: Target
@@ -336,7 +336,7 @@ def _with_message_field(known: dict[str, tuple[str, ...]], field: str) -> dict[s
     return known and known | {"assistant": (*known.get("assistant", ()), field)}
 
 
-def _with_learned_facts(target: Target, asking: CallSpec, now: float) -> Found | None:
+def _with_learned_facts(target: Target, asking: CallSpec, now: float) -> CatalogMatch | None:
     found = target.found or _described(target, asking, now)
     if found is None:
         return None
@@ -347,10 +347,10 @@ def _with_learned_facts(target: Target, asking: CallSpec, now: float) -> Found |
         facts = asking.overrides.applied(facts)
     if asking.recovery is not None:
         facts = asking.recovery.apply(facts)
-    return found if facts is found.facts else Found(facts, found.by)
+    return found if facts is found.facts else CatalogMatch(facts, found.by)
 
 
-def _described(target: Target, asking: CallSpec, now: float) -> Found | None:
+def _described(target: Target, asking: CallSpec, now: float) -> CatalogMatch | None:
     """The facts of a model that only the user's settings know."""
     if asking.overrides is None or target.provider is None:
         return None
@@ -360,7 +360,7 @@ def _described(target: Target, asking: CallSpec, now: float) -> Found | None:
         dialect=target.provider.routes[0].dialect,
         day=datetime.date.fromtimestamp(now),
     )
-    return Found(facts, "setting") if facts else None
+    return CatalogMatch(facts, "setting") if facts else None
 
 
 def _ignored(overrides: ModelOverrides, at: ResolvedModel) -> tuple[Note, ...]:

@@ -9,7 +9,7 @@ import msgspec
 from thinkwire.catalog import Catalog
 from thinkwire.notes import Note
 from thinkwire.providers import Provider
-from thinkwire.providers.routes import find_way
+from thinkwire.providers.resale import find_way
 from thinkwire.reasoning import Intent
 from thinkwire.reasoning.target import find_target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from thinkwire.dialects.repeats import Repeat
+from thinkwire.dialects.delta_template import DeltaTemplate
 from thinkwire.errors import Failure
 from thinkwire.events import Answer, Event
 from thinkwire.jsonvalue import JsonObject
@@ -29,7 +29,7 @@ class StreamDecoder(Protocol):
 
     def feed(self, chunk: bytes, /) -> list[Event]: ...
 
-    def repeats(self) -> Repeat | None:
+    def repeats(self) -> DeltaTemplate | None:
         """The event that the next piece may be made of; whoever reads its texts need not feed that piece."""
         ...
 

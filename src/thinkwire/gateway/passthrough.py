@@ -13,8 +13,8 @@ import msgspec
 from thinkwire import dialects
 from thinkwire.client.prepare import PreparedRequest, ResolvedModel
 from thinkwire.dialects import StreamDecoder
-from thinkwire.dialects.common import own
-from thinkwire.dialects.repeats import Repeat
+from thinkwire.dialects.delta_template import DeltaTemplate
+from thinkwire.dialects.shared import own
 from thinkwire.errors import Failure, MalformedInput, ProviderError
 from thinkwire.events import Answer, Collector, Event, Failed, Finished, Started
 from thinkwire.gateway.answers import JSON, STREAM
@@ -164,7 +164,7 @@ class Passing:
     _seen: Collector
     """Both of an answer that is streamed."""
     _ending: Finished | Failed | None = None
-    _repeat: Repeat | None = None
+    _repeat: DeltaTemplate | None = None
     _grown: list[str]
     """What takes the texts of a block that grows."""
     _held = b""

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from thinkwire.config.paths import state_folder
-from thinkwire.dialects.common import own
-from thinkwire.dialects.openai_responses.history import InputWriter, read_input
-from thinkwire.dialects.openai_responses.names import NAME, minted
+from thinkwire.dialects.openai_responses.constants import NAME, minted
+from thinkwire.dialects.openai_responses.input_items import InputWriter, read_input
+from thinkwire.dialects.shared import own
 from thinkwire.errors import ConfigError, Failure, MalformedInput
 from thinkwire.gateway.ledger import DAY, open_shelf
 from thinkwire.gateway.ledger.shelf import Entry, Limits, Shelf, ShelfError

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import msgspec
 
-from thinkwire.dialects.openai_responses.names import NAME as RESPONSES
-from thinkwire.dialects.openai_responses.names import minted
+from thinkwire.dialects.openai_responses.constants import NAME as RESPONSES
+from thinkwire.dialects.openai_responses.constants import minted
 from thinkwire.events import (
     Answer,
     BlockEnded,

@@ -11,10 +11,10 @@ import msgspec
 from thinkwire import dialects
 from thinkwire.client.prepare import CallSpec
 from thinkwire.dialects import Dialect, Encoded, StreamEncoder
-from thinkwire.dialects.gemini.encoder import StreamEncoder as GeminiEncoder
-from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
+from thinkwire.dialects.gemini.stream_encoder import StreamEncoder as GeminiEncoder
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
-from thinkwire.dialects.openai_responses.encoder import StreamEncoder as ResponsesEncoder
+from thinkwire.dialects.openai_chat.stream_encoder import StreamEncoder as ChatEncoder
+from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder as ResponsesEncoder
 from thinkwire.errors import Failure
 from thinkwire.events import (
     Answer,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.catalog import Facts, Found
+from thinkwire.catalog import CatalogMatch, Facts
 from thinkwire.notes import Note, NoteCode
 from thinkwire.reasoning import native
 from thinkwire.reasoning.companions import Companions
@@ -211,7 +211,7 @@ def _wants_off(intent: Intent) -> bool:
 
 
 def resolve(
-    intent: Intent, found: Found | None, request: Request, circumstances: Circumstances | None = None
+    intent: Intent, found: CatalogMatch | None, request: Request, circumstances: Circumstances | None = None
 ) -> tuple[Plan, Request]:
     """The plan for a request, and the request without what the model would refuse beside it."""
     if found is None:
@@ -239,7 +239,7 @@ _SUMMARIES = (None, "auto", "concise", "detailed")
 
 
 @lru_cache(maxsize=1024)
-def _decided(found: Found, intent: Intent, long: bool) -> Plan:
+def _decided(found: CatalogMatch, intent: Intent, long: bool) -> Plan:
     """The plan for any request that has nothing beside its thinking which the model refuses."""
     facts = found.facts
     decision = _Decision(facts, intent)

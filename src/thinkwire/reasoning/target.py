@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from thinkwire.catalog import Catalog, Found, default_catalog
+from thinkwire.catalog import Catalog, CatalogMatch, default_catalog
 from thinkwire.providers import Provider, default_providers, find_provider
 
 
@@ -16,7 +16,7 @@ class Target(msgspec.Struct, frozen=True):
 
     model: str
     provider: Provider | None = None
-    found: Found | None = None
+    found: CatalogMatch | None = None
 
 
 def find_target(
@@ -81,4 +81,6 @@ _CERTAINTY = {"exact": 0, "dated": 1, "pattern": 2, "family": 3}
 def all_targets(catalog: Catalog | None = None) -> list[Target]:
     """Every model that has a row, service by service."""
     catalog = catalog or default_catalog()
-    return [Target(facts.id, find_provider(facts.provider), Found(facts, "exact")) for facts in catalog]
+    return [
+        Target(facts.id, find_provider(facts.provider), CatalogMatch(facts, "exact")) for facts in catalog
+    ]

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from thinkwire.dialects.common import arguments_object
+from thinkwire.dialects.shared import arguments_object
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.replay import pairing
 from thinkwire.replay.beginning import begins_refusably

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from thinkwire.dialects.common import own
+from thinkwire.dialects.shared import own
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.providers import find_provider

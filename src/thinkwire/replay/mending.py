@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from thinkwire.dialects.common import arguments_object, made_up_id
+from thinkwire.dialects.shared import arguments_object, made_up_id
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note

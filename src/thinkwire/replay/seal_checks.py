@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thinkwire.dialects.common import own
+from thinkwire.dialects.shared import own
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Seal, Text, Thinking, ToolCall, Turn

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 from zlib import crc32
 
-from thinkwire.catalog import Catalog, Found, default_catalog
+from thinkwire.catalog import Catalog, CatalogMatch, default_catalog
 from thinkwire.errors import ConfigError, MalformedInput
 from thinkwire.jsonvalue import dump, parse
 from thinkwire.providers import default_providers
@@ -147,7 +147,7 @@ class Simulator:
             self._check(asked)
         return self._delivery.prepare(place, asked, found, head.query)
 
-    def _find(self, place: Place, model: str) -> Found:
+    def _find(self, place: Place, model: str) -> CatalogMatch:
         found = self._catalog.find(place.provider.name, model)
         if found is None:
             raise Refused(bodies.no_model(place.provider.name, place.dialect, model))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from thinkwire import dialects
-from thinkwire.catalog import Found
+from thinkwire.catalog import CatalogMatch
 from thinkwire.errors import Failure, MalformedInput
 from thinkwire.events import Event, Failed, collect
 from thinkwire.jsonvalue import dump
@@ -51,7 +51,7 @@ class Delivery:
         self._seed = seed
         self._failed: Counter[str] = Counter()
 
-    def prepare(self, place: Place, asked: Asked, found: Found, query: str) -> Served | dict[str, Any]:
+    def prepare(self, place: Place, asked: Asked, found: CatalogMatch, query: str) -> Served | dict[str, Any]:
         """The answer to a request, or its token count if that is what was asked for."""
         request = _decoded(place, asked)
         if place.operation == "count":

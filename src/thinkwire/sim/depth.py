@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from thinkwire.catalog import Facts, Found
+from thinkwire.catalog import CatalogMatch, Facts
 from thinkwire.reasoning.levels import LADDER, parse_level
 from thinkwire.reasoning.plan import Setting
 from thinkwire.reasoning.resolve import resolve
@@ -24,7 +24,7 @@ class Depth(NamedTuple):
     """Only after tool results."""
 
 
-def depth_of(request: Request, found: Found) -> Depth:
+def depth_of(request: Request, found: CatalogMatch) -> Depth:
     intent, bare = read_intent(request)
     plan, _ = resolve(intent, found, bare)
     facts, setting = found.facts, plan.effective

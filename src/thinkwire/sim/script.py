@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from thinkwire.dialects.common import plain_text
+from thinkwire.dialects.shared import plain_text
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Text, ToolCall, ToolResult, Turn
 from thinkwire.providers import Provider

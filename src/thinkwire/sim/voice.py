@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from thinkwire.catalog import Facts
-from thinkwire.dialects.common import arguments_object
+from thinkwire.dialects.shared import arguments_object
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Extras, Form, Seal, Text, Thinking, ToolCall
 from thinkwire.providers import Provider

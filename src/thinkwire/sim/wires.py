@@ -6,10 +6,10 @@ from typing import Any
 
 from thinkwire import dialects
 from thinkwire.dialects import StreamEncoder
-from thinkwire.dialects.gemini.encoder import StreamEncoder as GeminiEncoder
-from thinkwire.dialects.openai_chat.encoder import StreamEncoder as ChatEncoder
+from thinkwire.dialects.gemini.stream_encoder import StreamEncoder as GeminiEncoder
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
-from thinkwire.dialects.openai_responses.encoder import StreamEncoder as ResponsesEncoder
+from thinkwire.dialects.openai_chat.stream_encoder import StreamEncoder as ChatEncoder
+from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder as ResponsesEncoder
 from thinkwire.events import Answer, BlockGrew, BlockStarted, Event, Started
 from thinkwire.jsonvalue import JsonObject, dump, parse
 from thinkwire.messages import Extras, Thinking

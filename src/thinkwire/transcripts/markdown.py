@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from thinkwire.dialects.common import arguments_object
+from thinkwire.dialects.shared import arguments_object
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import (
     Block,

@@ -20,7 +20,7 @@ from thinkwire.transport.connection import MOST_OVERHEAD
 from thinkwire.transport.pool import GOODBYE, KEPT, STALE, HttptoolsResponse, HttptoolsTransport
 from thinkwire.transport.response_body import MAX_RESPONSE_BYTES, WholeBody
 from thinkwire.transport.sink import BodySink
-from thinkwire.wire.packed import Decompressor, decompressor
+from thinkwire.wire.compression import Decompressor, decompressor
 
 if TYPE_CHECKING:
     import aiohttp
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "WS_PROXY", "WSS_PROXY")
 
 _ACCEPTED = "gzip, deflate"
-"""What `thinkwire.wire.packed` decompresses."""
+"""What `thinkwire.wire.compression` decompresses."""
 _used: ContextVar[tuple[Any, int] | None] = ContextVar("used connection", default=None)
 """The connection of the request that is being sent, and how many bytes it had received before."""
 

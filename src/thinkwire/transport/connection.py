@@ -11,7 +11,7 @@ from typing import Any
 
 from thinkwire.transport.sink import BodySink
 from thinkwire.transport.write_batch import write_batch_of
-from thinkwire.wire.packed import Decompressor, decompressor
+from thinkwire.wire.compression import Decompressor, decompressor
 
 httptools: Any = import_module("httptools") if find_spec("httptools") else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from thinkwire.dialects.common import arguments_object
+from thinkwire.dialects.shared import arguments_object
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
 from thinkwire.notes import Note
 from thinkwire.store.rows import Kept

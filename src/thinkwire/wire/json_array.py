@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from thinkwire.errors import Failure
-from thinkwire.wire.parser import DEFAULT_LIMIT, Parser
+from thinkwire.wire.framing import DEFAULT_LIMIT, Parser
 
 _LEAD = re.compile(rb"[ \t\r\n\xef\xbb\xbf]*")
 _GAP = re.compile(rb"[ \t\r\n,]*")

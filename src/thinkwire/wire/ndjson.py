@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
+from thinkwire.wire.framing import BOM, DEFAULT_LIMIT, Parser
 
 
 class NDJSONParser(Parser[bytes]):

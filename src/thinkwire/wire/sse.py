@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
+from thinkwire.wire.framing import BOM, DEFAULT_LIMIT, Parser
 
 DONE = b"[DONE]"
 

@@ -22,7 +22,7 @@ from tests.dialects.anthropic.support import (
     thought,
 )
 from thinkwire.dialects.anthropic import ANTHROPIC
-from thinkwire.dialects.stream import CUT
+from thinkwire.dialects.frame_decoder import CUT
 from thinkwire.errors import Failure
 from thinkwire.events import (
     BlockEnded,

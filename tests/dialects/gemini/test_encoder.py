@@ -9,7 +9,7 @@ import pytest
 
 from tests.dialects.gemini.wire import FOREIGN, SEAL, SIGNED, array, call, chunk, codes, events, sse
 from thinkwire.dialects.gemini import GEMINI
-from thinkwire.dialects.gemini.encoder import StreamEncoder
+from thinkwire.dialects.gemini.stream_encoder import StreamEncoder
 from thinkwire.errors import Failure
 from thinkwire.events import (
     BlockEnded,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.dialects.gemini.strategies import answers, streamed_answers
 from tests.dialects.gemini.wire import array, events, sse
 from thinkwire.dialects.gemini import GEMINI
-from thinkwire.dialects.gemini.encoder import StreamEncoder
+from thinkwire.dialects.gemini.stream_encoder import StreamEncoder
 from thinkwire.events import Answer, collect, events_of
 
 

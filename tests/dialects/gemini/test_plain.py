@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkwire.dialects.gemini.decoder import StreamDecoder
 from thinkwire.dialects.gemini.plain import read_plain
 from thinkwire.dialects.gemini.response import decode_response
+from thinkwire.dialects.gemini.stream_decoder import StreamDecoder
 from thinkwire.events import Answer
 from thinkwire.messages import Seal, Text, Thinking, ToolCall
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from thinkwire.dialects.openai_chat.decoder import StreamDecoder
-from thinkwire.dialects.openai_chat.encoder import StreamEncoder
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.request import decode_request, encode_request
 from thinkwire.dialects.openai_chat.response import decode_response
+from thinkwire.dialects.openai_chat.stream_decoder import StreamDecoder
+from thinkwire.dialects.openai_chat.stream_encoder import StreamEncoder
 from thinkwire.events import Answer, Event, collect, events_of
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Seal, Text, Turn

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkwire.dialects.openai_chat.decoder import WholeDecoder
 from thinkwire.dialects.openai_chat.plain import read_plain
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
+from thinkwire.dialects.openai_chat.stream_decoder import WholeDecoder
 from thinkwire.events import collect
 from thinkwire.messages import Text, Thinking, ToolCall
 

@@ -21,7 +21,7 @@ from tests.dialects.openai_chat.support import (
     events,
     written,
 )
-from thinkwire.dialects.openai_chat.encoder import StreamEncoder
+from thinkwire.dialects.openai_chat.stream_encoder import StreamEncoder
 from thinkwire.errors import Failure
 from thinkwire.events import (
     Answer,

@@ -19,8 +19,8 @@ from tests.dialects.openai_chat.support import (
     stream,
     whole,
 )
-from thinkwire.dialects.common import made_up_id
-from thinkwire.dialects.openai_chat.decoder import StreamDecoder
+from thinkwire.dialects.openai_chat.stream_decoder import StreamDecoder
+from thinkwire.dialects.shared import made_up_id
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Event, collect
 from thinkwire.messages import Opaque, Text, Thinking, ToolCall
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from tests.dialects.openai_responses.wire import ENCRYPTED, GEMINI, SIGNED, codes, native, written
 from thinkwire.dialects.openai_responses import OPENAI_RESPONSES
-from thinkwire.dialects.openai_responses.encoder import StreamEncoder
+from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder
 from thinkwire.errors import Failure
 from thinkwire.events import (
     Answer,

@@ -15,7 +15,7 @@ from tests.client.upstream import Reply, Upstream, upstream
 from tests.gateway.gateways import Served, gateway
 from tests.postgres import postgres, postgres_url
 from tests.redis import redis, redis_url
-from thinkwire.dialects.openai_responses.encoder import StreamEncoder
+from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder
 from thinkwire.events import Answer, events_of
 from thinkwire.gateway.keys import KeyFile
 from thinkwire.gateway.responses_store import open_responses

@@ -29,14 +29,14 @@ vendor wants it. Vendors that serve this wire without signatures want thinking b
 
 from __future__ import annotations
 
-from thinkwire.dialects.anthropic.decoder import StreamDecoder
-from thinkwire.dialects.anthropic.encoder import StreamEncoder
+from thinkwire.dialects.anthropic.constants import NAME
 from thinkwire.dialects.anthropic.errors import encode_error
-from thinkwire.dialects.anthropic.names import NAME
 from thinkwire.dialects.anthropic.request import decode_request, encode_request
 from thinkwire.dialects.anthropic.response import decode_response, encode_response
+from thinkwire.dialects.anthropic.stream_decoder import StreamDecoder
+from thinkwire.dialects.anthropic.stream_encoder import StreamEncoder
 from thinkwire.dialects.base import Dialect
-from thinkwire.dialects.failures import decode_error
+from thinkwire.dialects.error_bodies import decode_error
 
 __all__ = ["ANTHROPIC"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.anthropic.names import NAME
-from thinkwire.dialects.anthropic.reading import read_content, read_text
+from thinkwire.dialects.anthropic.constants import NAME
+from thinkwire.dialects.anthropic.parse_blocks import read_content, read_text
+from thinkwire.dialects.anthropic.render_blocks import RequestWriter
 from thinkwire.dialects.anthropic.tools import read_choice, read_tools, write_choice, write_tools
-from thinkwire.dialects.anthropic.writing import RequestWriter
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import as_extras, foreign_fields, own
+from thinkwire.dialects.shared import as_extras, foreign_fields, own
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,

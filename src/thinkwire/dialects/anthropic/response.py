@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from thinkwire.dialects.anthropic.constants import NAME
 from thinkwire.dialects.anthropic.errors import encode_error
-from thinkwire.dialects.anthropic.names import NAME
-from thinkwire.dialects.anthropic.reading import read_answer_block
+from thinkwire.dialects.anthropic.parse_blocks import read_answer_block
+from thinkwire.dialects.anthropic.render_blocks import answer_block
 from thinkwire.dialects.anthropic.usage import read_usage, write_usage
-from thinkwire.dialects.anthropic.writing import answer_block
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import made_up_id
-from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.shared import made_up_id
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
 from thinkwire.jsonvalue import JsonObject, dump_text, kind, malformed

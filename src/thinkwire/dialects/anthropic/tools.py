@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from thinkwire.dialects.anthropic.names import NAME, kept
-from thinkwire.dialects.anthropic.writing import opaque
-from thinkwire.dialects.common import own
+from thinkwire.dialects.anthropic.constants import NAME, kept
+from thinkwire.dialects.anthropic.render_blocks import opaque
+from thinkwire.dialects.shared import own
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.anthropic.names import NAME
+from thinkwire.dialects.anthropic.constants import NAME
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure

@@ -30,12 +30,12 @@ part is not known. In a stream a seal that comes after the text went out follows
 from __future__ import annotations
 
 from thinkwire.dialects.base import Dialect
-from thinkwire.dialects.failures import decode_error
-from thinkwire.dialects.gemini.decoder import StreamDecoder
-from thinkwire.dialects.gemini.encoder import StreamEncoder
+from thinkwire.dialects.error_bodies import decode_error
 from thinkwire.dialects.gemini.errors import encode_error
 from thinkwire.dialects.gemini.request import decode_request, encode_request
 from thinkwire.dialects.gemini.response import decode_response, encode_response
+from thinkwire.dialects.gemini.stream_decoder import StreamDecoder
+from thinkwire.dialects.gemini.stream_encoder import StreamEncoder
 
 __all__ = ["GEMINI"]
 

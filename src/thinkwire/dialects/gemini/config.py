@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from thinkwire.dialects.common import as_extras, own
-from thinkwire.dialects.gemini.names import NAME, fields
+from thinkwire.dialects.gemini.constants import NAME, fields
 from thinkwire.dialects.gemini.schemas import json_schema
+from thinkwire.dialects.shared import as_extras, own
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 
-from thinkwire.dialects.common import as_extras, own, split_data_url
-from thinkwire.dialects.gemini.names import BLOB, NAME, fields
+from thinkwire.dialects.gemini.constants import BLOB, NAME, fields
+from thinkwire.dialects.shared import as_extras, own, split_data_url
 from thinkwire.jsonvalue import JsonObject, Path, opt_str, require_object, require_str, unknown_fields
 from thinkwire.messages import Document, Extras, Image
 

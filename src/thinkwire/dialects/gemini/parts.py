@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from thinkwire.dialects.common import (
+from thinkwire.dialects.gemini.constants import CALL, NAME, PART, SCHEME, fields, signature
+from thinkwire.dialects.gemini.media import read_media, write_media
+from thinkwire.dialects.gemini.tool_results import read_result
+from thinkwire.dialects.shared import (
     arguments_object,
     arguments_text,
     as_extras,
@@ -12,9 +15,6 @@ from thinkwire.dialects.common import (
     made_up_id,
     own,
 )
-from thinkwire.dialects.gemini.media import read_media, write_media
-from thinkwire.dialects.gemini.names import CALL, NAME, PART, SCHEME, fields, signature
-from thinkwire.dialects.gemini.results import read_result
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -5,10 +5,10 @@ It is read at once, without the machine that puts chunks together, and amounts t
 
 from __future__ import annotations
 
-from thinkwire.dialects.common import arguments_text
+from thinkwire.dialects.gemini.constants import NAME, SCHEME
 from thinkwire.dialects.gemini.finish import given, read_finish
-from thinkwire.dialects.gemini.names import NAME, SCHEME
 from thinkwire.dialects.gemini.usage import read_usage
+from thinkwire.dialects.shared import arguments_text
 from thinkwire.events import Answer
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Origin, Seal, Text, Thinking, ToolCall, Turn

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import as_extras, foreign_fields, own
 from thinkwire.dialects.gemini.config import read_config, write_config
-from thinkwire.dialects.gemini.contents import read_contents, write_contents
-from thinkwire.dialects.gemini.names import CONTENT, NAME, fields
+from thinkwire.dialects.gemini.constants import CONTENT, NAME, fields
 from thinkwire.dialects.gemini.parts import read_part, write_part
 from thinkwire.dialects.gemini.tools import read_tool_config, read_tools, write_tool_config, write_tools
+from thinkwire.dialects.gemini.turns import read_contents, write_contents
+from thinkwire.dialects.shared import as_extras, foreign_fields, own
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,

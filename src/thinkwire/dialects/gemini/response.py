@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import own
-from thinkwire.dialects.gemini.decoder import StreamDecoder
+from thinkwire.dialects.gemini.constants import NAME, camel, signature
 from thinkwire.dialects.gemini.errors import encode_error
 from thinkwire.dialects.gemini.finish import write_finish
-from thinkwire.dialects.gemini.names import NAME, camel, signature
 from thinkwire.dialects.gemini.parts import foreign_seal, write_part
 from thinkwire.dialects.gemini.plain import read_plain
+from thinkwire.dialects.gemini.stream_decoder import StreamDecoder
 from thinkwire.dialects.gemini.usage import write_usage
+from thinkwire.dialects.shared import own
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
 from thinkwire.jsonvalue import JsonObject, kind, unknown_fields

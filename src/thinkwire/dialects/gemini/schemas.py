@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.gemini.names import camel
+from thinkwire.dialects.gemini.constants import camel
 from thinkwire.jsonvalue import JsonObject
 
 _TYPES = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from thinkwire.dialects.common import as_extras, dropped_opaque, own
-from thinkwire.dialects.gemini.names import NAME, fields
+from thinkwire.dialects.gemini.constants import NAME, fields
 from thinkwire.dialects.gemini.schemas import json_schema
+from thinkwire.dialects.shared import as_extras, dropped_opaque, own
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -6,8 +6,8 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from thinkwire.dialects.common import own
-from thinkwire.dialects.gemini.names import NAME, fields
+from thinkwire.dialects.gemini.constants import NAME, fields
+from thinkwire.dialects.shared import own
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.notes import Note
 from thinkwire.usage import Usage, measure

@@ -23,12 +23,12 @@ consecutive user turns of which the first holds results only.
 from __future__ import annotations
 
 from thinkwire.dialects.base import Dialect
-from thinkwire.dialects.failures import decode_error
-from thinkwire.dialects.openai_chat.decoder import StreamDecoder
-from thinkwire.dialects.openai_chat.encoder import StreamEncoder
+from thinkwire.dialects.error_bodies import decode_error
 from thinkwire.dialects.openai_chat.errors import encode_error
 from thinkwire.dialects.openai_chat.request import decode_request, encode_request
 from thinkwire.dialects.openai_chat.response import decode_response, encode_response
+from thinkwire.dialects.openai_chat.stream_decoder import StreamDecoder
+from thinkwire.dialects.openai_chat.stream_encoder import StreamEncoder
 
 OPENAI_CHAT = Dialect(
     name="openai-chat",

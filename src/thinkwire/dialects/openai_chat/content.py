@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import data_url, dropped_opaque, split_data_url
-from thinkwire.dialects.openai_chat.form import NAME, fields, keep, memory
+from thinkwire.dialects.openai_chat.constants import NAME, fields, keep, memory
+from thinkwire.dialects.shared import data_url, dropped_opaque, split_data_url
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

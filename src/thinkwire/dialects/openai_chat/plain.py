@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.openai_chat import finish, google, usage
-from thinkwire.dialects.openai_chat.form import NAME, keep
+from thinkwire.dialects.openai_chat import finish, usage
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat.constants import NAME, keep
 from thinkwire.dialects.openai_chat.quirks import Quirks
 from thinkwire.dialects.openai_chat.reasoning import FIELDS, PLAIN
 from thinkwire.events import Answer
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Extras, Origin, Text, Thinking, ToolCall, Turn
-from thinkwire.wire.tags import may_begin_with_tag
+from thinkwire.wire.think_tags import may_begin_with_tag
 
 _READ = frozenset({"id", "object", "model", "choices", "usage", "obfuscation"})
 _CHOICE = frozenset({"index", "message", "finish_reason", "logprobs"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from thinkwire.dialects.openai_chat.details import FIELD, Details
-from thinkwire.dialects.openai_chat.form import keep
+from thinkwire.dialects.openai_chat.constants import keep
+from thinkwire.dialects.openai_chat.reasoning_details import FIELD, Details
 from thinkwire.jsonvalue import JsonObject, Path, malformed
 from thinkwire.messages import Extras, Form, Seal, Thinking
 

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import foreign_fields
-from thinkwire.dialects.openai_chat import options
-from thinkwire.dialects.openai_chat.form import NAME, fields, keep, memory
+from thinkwire.dialects.openai_chat import tools as options
+from thinkwire.dialects.openai_chat.constants import NAME, fields, keep, memory
+from thinkwire.dialects.openai_chat.known_fields import without_refused
+from thinkwire.dialects.openai_chat.parse_messages import MessagesReader
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
-from thinkwire.dialects.openai_chat.read_messages import MessagesReader
-from thinkwire.dialects.openai_chat.strict import without_refused
-from thinkwire.dialects.openai_chat.write_messages import MessagesWriter
+from thinkwire.dialects.openai_chat.render_messages import MessagesWriter
+from thinkwire.dialects.shared import foreign_fields
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,

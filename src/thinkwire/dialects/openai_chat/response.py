@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import made_up_id
 from thinkwire.dialects.openai_chat import finish, ollama, usage
-from thinkwire.dialects.openai_chat.decoder import WholeDecoder, error_of
+from thinkwire.dialects.openai_chat.constants import NAME, fields
 from thinkwire.dialects.openai_chat.errors import error_body
-from thinkwire.dialects.openai_chat.form import NAME, fields
 from thinkwire.dialects.openai_chat.plain import read_plain
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
-from thinkwire.dialects.openai_chat.write_assistant import AssistantWriter
+from thinkwire.dialects.openai_chat.render_assistant import AssistantWriter
+from thinkwire.dialects.openai_chat.stream_decoder import WholeDecoder, error_of
+from thinkwire.dialects.shared import made_up_id
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, collect
 from thinkwire.jsonvalue import JsonObject, kind

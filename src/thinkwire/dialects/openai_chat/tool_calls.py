@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import arguments_text
-from thinkwire.dialects.openai_chat import google
-from thinkwire.dialects.openai_chat.form import keep
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat.constants import keep
 from thinkwire.dialects.openai_chat.json_end import JsonEnd
+from thinkwire.dialects.shared import arguments_text
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Extras, Seal
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.openai_chat.form import NAME, fields
+from thinkwire.dialects.openai_chat.constants import NAME, fields
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.notes import Note
 from thinkwire.usage import MOST, Usage, measure

@@ -31,12 +31,12 @@ What the wire cannot say, or says only in this form:
 from __future__ import annotations
 
 from thinkwire.dialects.base import Dialect
-from thinkwire.dialects.failures import decode_error
-from thinkwire.dialects.openai_responses.decoder import StreamDecoder
-from thinkwire.dialects.openai_responses.encoder import StreamEncoder
+from thinkwire.dialects.error_bodies import decode_error
 from thinkwire.dialects.openai_responses.errors import encode_error
 from thinkwire.dialects.openai_responses.request import decode_request, encode_request
 from thinkwire.dialects.openai_responses.response import decode_response, encode_response
+from thinkwire.dialects.openai_responses.stream_decoder import StreamDecoder
+from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder
 
 __all__ = ["OPENAI_RESPONSES"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import arguments_text, as_extras, made_up_id, own
-from thinkwire.dialects.openai_responses.names import NAME
-from thinkwire.dialects.openai_responses.reading import Reading, id_of
+from thinkwire.dialects.openai_responses.constants import NAME
+from thinkwire.dialects.openai_responses.parse_context import Reading, id_of
 from thinkwire.dialects.openai_responses.reasoning import read_reasoning
+from thinkwire.dialects.shared import arguments_text, as_extras, made_up_id, own
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall
 from thinkwire.notes import Note

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.failures import failure_from
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.openai_responses.constants import NAME
 from thinkwire.errors import Failure
 from thinkwire.events import FinishReason
 from thinkwire.jsonvalue import JsonObject, kind, unknown_fields

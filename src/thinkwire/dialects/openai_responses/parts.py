@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from thinkwire.dialects.common import as_extras, data_url, dropped_opaque, own, split_data_url
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.openai_responses.constants import NAME
+from thinkwire.dialects.shared import as_extras, data_url, dropped_opaque, own, split_data_url
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Block, Document, Image, Opaque, Text
 from thinkwire.notes import Note

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import as_extras, own
-from thinkwire.dialects.openai_responses.names import ENCRYPTED, ITEM, NAME
-from thinkwire.dialects.openai_responses.reading import id_of
+from thinkwire.dialects.openai_responses.constants import ENCRYPTED, ITEM, NAME
+from thinkwire.dialects.openai_responses.parse_context import id_of
+from thinkwire.dialects.shared import as_extras, own
 from thinkwire.jsonvalue import JsonObject, unknown_fields
 from thinkwire.messages import Form, Seal, Thinking
 

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import as_extras, foreign_fields, own
-from thinkwire.dialects.openai_responses.checks import check_item
-from thinkwire.dialects.openai_responses.history import InputWriter, read_input
-from thinkwire.dialects.openai_responses.names import AS_STRING, NAME
+from thinkwire.dialects.openai_responses.constants import AS_STRING, NAME
+from thinkwire.dialects.openai_responses.input_items import InputWriter, read_input
 from thinkwire.dialects.openai_responses.parts import is_plain, read_parts, seal_dropped
 from thinkwire.dialects.openai_responses.tools import (
     read_choice,
@@ -19,6 +17,8 @@ from thinkwire.dialects.openai_responses.tools import (
     write_format,
     write_tools,
 )
+from thinkwire.dialects.openai_responses.validate_items import check_item
+from thinkwire.dialects.shared import as_extras, foreign_fields, own
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from thinkwire.dialects.base import Encoded
-from thinkwire.dialects.common import as_extras, own
-from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.openai_responses.constants import NAME, minted
 from thinkwire.dialects.openai_responses.errors import response_error
 from thinkwire.dialects.openai_responses.items import grouped, read_item
-from thinkwire.dialects.openai_responses.names import NAME, minted
 from thinkwire.dialects.openai_responses.outcome import (
     read_failure,
     read_finish,
@@ -19,8 +18,9 @@ from thinkwire.dialects.openai_responses.outcome import (
     write_finish,
     write_usage,
 )
-from thinkwire.dialects.openai_responses.outputs import complete_item, id_for, note_seals, opaque_item
-from thinkwire.dialects.openai_responses.reading import Reading
+from thinkwire.dialects.openai_responses.output_items import complete_item, id_for, note_seals, opaque_item
+from thinkwire.dialects.openai_responses.parse_context import Reading
+from thinkwire.dialects.shared import as_extras, own
 from thinkwire.errors import MalformedInput
 from thinkwire.events import Answer, FinishReason
 from thinkwire.jsonvalue import JsonObject, kind, unknown_fields

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import as_extras, dropped_opaque, own
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.openai_responses.constants import NAME
+from thinkwire.dialects.shared import as_extras, dropped_opaque, own
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.anthropic.names import NAME
-from thinkwire.dialects.common import own
+from thinkwire.dialects.anthropic.constants import NAME
+from thinkwire.dialects.shared import own
 from thinkwire.gateway.ingress.client_tools import offered
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, Opaque, ResultContent, Text, ToolResult, Turn

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import own
-from thinkwire.dialects.openai_responses.names import AS_STRING, NAME
+from thinkwire.dialects.openai_responses.constants import AS_STRING, NAME
 from thinkwire.dialects.openai_responses.parts import read_parts
+from thinkwire.dialects.shared import own
 from thinkwire.gateway.ingress.response_tools import Offer
 from thinkwire.jsonvalue import JsonObject, dump_text
 from thinkwire.messages import Block, Opaque, ResultContent, Text, ToolCall, ToolResult, Turn

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.openai_responses.names import minted
+from thinkwire.dialects.openai_responses.constants import minted
 from thinkwire.dialects.openai_responses.tools import read_tools
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, parse

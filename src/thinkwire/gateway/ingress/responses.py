@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import own
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.openai_responses.constants import NAME
 from thinkwire.dialects.openai_responses.tools import read_tools
+from thinkwire.dialects.shared import own
 from thinkwire.errors import Failure
 from thinkwire.gateway.ingress.response_history import History
 from thinkwire.gateway.ingress.response_tools import Offer

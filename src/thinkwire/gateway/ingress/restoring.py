@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from thinkwire.dialects.common import own
-from thinkwire.dialects.openai_responses.names import NAME
+from thinkwire.dialects.openai_responses.constants import NAME
+from thinkwire.dialects.shared import own
 from thinkwire.events import (
     BlockEnded,
     BlockGrew,

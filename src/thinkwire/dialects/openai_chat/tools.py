@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import dropped_opaque
-from thinkwire.dialects.openai_chat.form import NAME, fields, keep
+from thinkwire.dialects.openai_chat.constants import NAME, fields, keep
 from thinkwire.dialects.openai_chat.quirks import Quirks
+from thinkwire.dialects.shared import dropped_opaque
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import own
+from thinkwire.dialects.openai_responses.constants import NAME
 from thinkwire.dialects.openai_responses.items import text_part
-from thinkwire.dialects.openai_responses.names import NAME
-from thinkwire.dialects.openai_responses.outputs import complete_item, id_for, is_raw, note_seals
+from thinkwire.dialects.openai_responses.output_items import complete_item, id_for, is_raw, note_seals
 from thinkwire.dialects.openai_responses.reasoning import BREAK, reasoning_item
+from thinkwire.dialects.shared import own
 from thinkwire.events import merge_extras
 from thinkwire.jsonvalue import JsonObject, dump
 from thinkwire.messages import Extras, Seal, Text, Thinking, ToolCall

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from thinkwire.dialects.common import made_up_id, plain_words
+from thinkwire.dialects.openai_chat.constants import NAME, fields, memory
 from thinkwire.dialects.openai_chat.content import content_value, write_part, write_text
-from thinkwire.dialects.openai_chat.form import NAME, fields, memory
+from thinkwire.dialects.openai_chat.known_fields import without_refused_inside
 from thinkwire.dialects.openai_chat.quirks import Quirks
-from thinkwire.dialects.openai_chat.strict import without_refused_inside
-from thinkwire.dialects.openai_chat.write_assistant import write_history
+from thinkwire.dialects.openai_chat.render_assistant import write_history
+from thinkwire.dialects.shared import made_up_id, plain_words
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note

@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from thinkwire.dialects.common import own
+from thinkwire.dialects.frame_decoder import CUT
+from thinkwire.dialects.gemini.constants import NAME, signature
 from thinkwire.dialects.gemini.errors import encode_error
-from thinkwire.dialects.gemini.names import NAME, signature
 from thinkwire.dialects.gemini.response import answer_part, counted, ending, head
-from thinkwire.dialects.stream import CUT
+from thinkwire.dialects.shared import own
 from thinkwire.errors import Failure
 from thinkwire.events import (
     BlockEnded,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.anthropic.names import NAME, REDACTED, SIGNATURE, kept
-from thinkwire.dialects.common import arguments_text, made_up_id
+from thinkwire.dialects.anthropic.constants import NAME, REDACTED, SIGNATURE, kept
+from thinkwire.dialects.shared import arguments_text, made_up_id
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import made_up_id
-from thinkwire.dialects.openai_chat import google, inline
+from thinkwire.dialects.frame_decoder import FrameDecoder
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat import think_tags as inline
+from thinkwire.dialects.openai_chat.constants import NAME, keep
 from thinkwire.dialects.openai_chat.content import thinking_text
-from thinkwire.dialects.openai_chat.form import NAME, keep
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.reasoning import OPAQUE_FIELD, Said, Thoughts, hidden_field
 from thinkwire.dialects.openai_chat.tool_calls import Call, ToolCalls
-from thinkwire.dialects.stream import FrameDecoder
+from thinkwire.dialects.shared import made_up_id
 from thinkwire.events import BlockEnded, BlockGrew, merge_extras
 from thinkwire.jsonvalue import JsonObject, malformed, unknown_fields
 from thinkwire.messages import Extras, Opaque, Text, Thinking, ToolCall
-from thinkwire.wire.tags import TagSplitter, may_begin_with_tag
+from thinkwire.wire.think_tags import TagSplitter, may_begin_with_tag
 
 _TEXT_PART = frozenset({"type", "text"})
 _THINKING_PART = frozenset({"type", "thinking"})

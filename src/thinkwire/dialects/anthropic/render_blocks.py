@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from thinkwire.dialects.anthropic.names import NAME, REDACTED, SIGNATURE
-from thinkwire.dialects.common import (
+from thinkwire.dialects.anthropic.constants import NAME, REDACTED, SIGNATURE
+from thinkwire.dialects.shared import (
     arguments_object,
     dropped_opaque,
     made_up_id,

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import as_extras, dropped_opaque, own, plain_text
+from thinkwire.dialects.gemini.constants import NAME, PART, RESULT, fields
 from thinkwire.dialects.gemini.media import is_linked, read_media, write_media
-from thinkwire.dialects.gemini.names import NAME, PART, RESULT, fields
+from thinkwire.dialects.shared import as_extras, dropped_opaque, own, plain_text
 from thinkwire.jsonvalue import (
     JsonObject,
     Path,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from thinkwire.wire.framing import BOM, DEFAULT_LIMIT, Parser
 from thinkwire.wire.json_array import JSONArrayParser
 from thinkwire.wire.ndjson import NDJSONParser
-from thinkwire.wire.parser import BOM, DEFAULT_LIMIT, Parser
 from thinkwire.wire.sse import Frame, SSEParser
 
 Framing = Literal["sse", "ndjson", "array"]

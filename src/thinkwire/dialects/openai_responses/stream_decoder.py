@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from thinkwire.dialects.common import as_extras
-from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.openai_responses.constants import NAME
 from thinkwire.dialects.openai_responses.items import bare, read_call
-from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.dialects.openai_responses.outcome import read_failure, read_finish, read_usage
-from thinkwire.dialects.openai_responses.reading import id_of
+from thinkwire.dialects.openai_responses.parse_context import id_of
 from thinkwire.dialects.openai_responses.reasoning import BREAK
 from thinkwire.dialects.openai_responses.response import decode_response, read_echo, word
-from thinkwire.dialects.openai_responses.slots import Growing, Slot, SlotDecoder, kind_of
+from thinkwire.dialects.openai_responses.stream_items import Growing, Slot, SlotDecoder, kind_of
+from thinkwire.dialects.shared import as_extras
 from thinkwire.errors import Failure, protocol_failure
 from thinkwire.events import BlockGrew, Failed, Finished, Noted, Started, events_of
 from thinkwire.jsonvalue import JsonObject, parse

@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 import msgspec
 
-from thinkwire.dialects.common import made_up_id
+from thinkwire.dialects.frame_decoder import CUT
 from thinkwire.dialects.openai_chat import finish, usage
+from thinkwire.dialects.openai_chat.constants import NAME, fields, memory
 from thinkwire.dialects.openai_chat.content import write_part
 from thinkwire.dialects.openai_chat.errors import error_body
-from thinkwire.dialects.openai_chat.form import NAME, fields, memory
 from thinkwire.dialects.openai_chat.reasoning import OPAQUE_SCHEME
-from thinkwire.dialects.openai_chat.shapes import CallShape, Shape, TextShape, thinking_shape
-from thinkwire.dialects.openai_chat.write_assistant import OWN_SCHEMES, is_call
-from thinkwire.dialects.stream import CUT
+from thinkwire.dialects.openai_chat.render_assistant import OWN_SCHEMES, is_call
+from thinkwire.dialects.openai_chat.stream_shapes import CallShape, Shape, TextShape, thinking_shape
+from thinkwire.dialects.shared import made_up_id
 from thinkwire.errors import Failure
 from thinkwire.events import (
     BlockEnded,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from thinkwire.dialects.openai_chat.form import keep, memory
+from thinkwire.dialects.openai_chat.constants import keep, memory
 from thinkwire.messages import Text, Thinking
-from thinkwire.wire.tags import TAGS, split
+from thinkwire.wire.think_tags import TAGS, split
 
 GOOGLE = "tag:thought"
 """Gemini's OpenAI endpoint wraps thoughts in these and marks them beside the text."""

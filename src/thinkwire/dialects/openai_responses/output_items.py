@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import dropped_opaque, own
+from thinkwire.dialects.openai_responses.constants import ENCRYPTED, ITEM, NAME, item_id
 from thinkwire.dialects.openai_responses.items import call_item, message_item
-from thinkwire.dialects.openai_responses.names import ENCRYPTED, ITEM, NAME, item_id
 from thinkwire.dialects.openai_responses.parts import seal_dropped
 from thinkwire.dialects.openai_responses.reasoning import id_in, reasoning_item
+from thinkwire.dialects.shared import dropped_opaque, own
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall
 from thinkwire.notes import Note

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from thinkwire.dialects.gemini.names import camel
+from thinkwire.dialects.gemini.constants import camel
 from thinkwire.jsonvalue import JsonObject
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|\"([^\"]*)\")\]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.openai_responses.names import is_minted
+from thinkwire.dialects.openai_responses.constants import is_minted
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.notes import Note
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thinkwire.dialects.common import as_extras
+from thinkwire.dialects.shared import as_extras
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Extras
 

@@ -16,7 +16,7 @@ TRIES = 8
 """How many patterns in a row may be of no use; some servers never send the same bytes again."""
 
 
-class Repeat:
+class DeltaTemplate:
     """The frame that came before, as a pattern for those that follow."""
 
     __slots__ = (
@@ -36,11 +36,11 @@ class Repeat:
     )
 
     def __init__(
-        self, name: str | None, around: tuple[bytes, bytes], index: int, also: list[str] | None
+        self, name: str | None, render_around: tuple[bytes, bytes], index: int, also: list[str] | None
     ) -> None:
         """`index` is the block that grows; `also` is a list that takes its texts as well."""
         self._name = name
-        self._before, self._after = around
+        self._before, self._after = render_around
         self._start, self._end = len(self._before), -len(self._after)
         self._least = self._start - self._end + len('""')
         self._opening = (b"event: %b\n" % name.encode() if name else b"") + b"data: " + self._before
@@ -101,7 +101,7 @@ class Repeat:
         return texts if len(texts) == said.count(self._joint) + 1 and all(texts) else None
 
 
-def around(data: bytes, text: str) -> tuple[bytes, bytes] | None:
+def render_around(data: bytes, text: str) -> tuple[bytes, bytes] | None:
     """What stands before and after the one string that says `text`; None if it is not sure which that is.
 
     Without a backslash every string in the frame is written as it is, so that this one is found if it is the

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from thinkwire.dialects.common import as_extras, dropped_opaque, own, plain_words
-from thinkwire.dialects.openai_responses.checks import check_item
+from thinkwire.dialects.openai_responses.constants import NAME, minted
 from thinkwire.dialects.openai_responses.items import call_item, grouped, message_item, read_item
-from thinkwire.dialects.openai_responses.names import NAME, minted
+from thinkwire.dialects.openai_responses.parse_context import Reading
 from thinkwire.dialects.openai_responses.parts import (
     Content,
     is_part,
@@ -17,8 +16,9 @@ from thinkwire.dialects.openai_responses.parts import (
     seal_dropped,
     write_content,
 )
-from thinkwire.dialects.openai_responses.reading import Reading
 from thinkwire.dialects.openai_responses.reasoning import id_in, is_own, reasoning_item
+from thinkwire.dialects.openai_responses.validate_items import check_item
+from thinkwire.dialects.shared import as_extras, dropped_opaque, own, plain_words
 from thinkwire.jsonvalue import JsonObject, Path, objects, unknown_fields
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note

@@ -17,7 +17,7 @@ _VERSION = re.compile(r"-(\d{1,2})-(\d{1,2})(?![\d])")
 _DATE = re.compile(r"-(?:\d{8}|latest)$")
 
 
-class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ResaleRoute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The maker's own service for some models, and the reseller's when there is no key for the first."""
 
     models: tuple[str, ...]
@@ -44,17 +44,17 @@ class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    route: list[Way]
+    route: list[ResaleRoute]
 
 
 @cache
-def ways() -> list[Way]:
+def resale_routes() -> list[ResaleRoute]:
     """The table that comes with the package."""
     file = DATA / "routes.toml"
     return msgspec.convert(tomllib.loads(file.read_text("utf-8")), _File).route
 
 
-def find_way(name: str, providers: Mapping[str, Provider]) -> Way | None:
+def find_way(name: str, providers: Mapping[str, Provider]) -> ResaleRoute | None:
     """The way of a bare name; None for a name that says its service, or that no route knows."""
     head, slash, _ = name.partition("/")
     if slash and find_provider(head, providers) is not None:
@@ -62,7 +62,7 @@ def find_way(name: str, providers: Mapping[str, Provider]) -> Way | None:
     return next(
         (
             way
-            for way in ways()
+            for way in resale_routes()
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in way.models)
             and way.own in providers
             and way.over in providers

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from thinkwire.dialects.common import own
+from thinkwire.dialects.frame_decoder import CUT
+from thinkwire.dialects.openai_responses.constants import NAME
 from thinkwire.dialects.openai_responses.errors import response_error
 from thinkwire.dialects.openai_responses.items import bare, content_of, continues
-from thinkwire.dialects.openai_responses.names import NAME
 from thinkwire.dialects.openai_responses.outcome import write_usage
-from thinkwire.dialects.openai_responses.outputs import opaque_item
+from thinkwire.dialects.openai_responses.output_items import opaque_item
 from thinkwire.dialects.openai_responses.response import CONTINUE, made_up_response_id, skeleton, write_end
-from thinkwire.dialects.openai_responses.writers import (
+from thinkwire.dialects.openai_responses.stream_writers import (
     CallWriter,
     Frames,
     Message,
@@ -17,7 +17,7 @@ from thinkwire.dialects.openai_responses.writers import (
     ThinkingWriter,
     Writer,
 )
-from thinkwire.dialects.stream import CUT
+from thinkwire.dialects.shared import own
 from thinkwire.errors import Failure
 from thinkwire.events import (
     BlockEnded,

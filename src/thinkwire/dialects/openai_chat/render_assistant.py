@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import arguments_object, plain_words
-from thinkwire.dialects.openai_chat import details, google, inline
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat import reasoning_details as details
+from thinkwire.dialects.openai_chat import think_tags as inline
+from thinkwire.dialects.openai_chat.constants import NAME, fields, memory
 from thinkwire.dialects.openai_chat.content import content_value, write_part, write_thinking
-from thinkwire.dialects.openai_chat.form import NAME, fields, memory
 from thinkwire.dialects.openai_chat.quirks import Quirks
 from thinkwire.dialects.openai_chat.reasoning import OPAQUE_FIELD, OPAQUE_SCHEME, PLAIN
+from thinkwire.dialects.shared import arguments_object, plain_words
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, Opaque, Seal, Text, Thinking, ToolCall, Turn

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.openai_chat import details, google, inline
-from thinkwire.dialects.openai_chat.form import fields, memory
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat import reasoning_details as details
+from thinkwire.dialects.openai_chat import think_tags as inline
+from thinkwire.dialects.openai_chat.constants import fields, memory
 from thinkwire.dialects.openai_chat.reasoning import OPAQUE_FIELD, OPAQUE_SCHEME, PLAIN
-from thinkwire.dialects.openai_chat.write_assistant import DEFAULT_FIELD
+from thinkwire.dialects.openai_chat.render_assistant import DEFAULT_FIELD
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Extras, Seal, Text, Thinking, ToolCall

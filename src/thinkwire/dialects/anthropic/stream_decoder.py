@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.anthropic.names import NAME, SIGNATURE
-from thinkwire.dialects.anthropic.reading import read_answer_block
+from thinkwire.dialects.anthropic.constants import NAME, SIGNATURE
+from thinkwire.dialects.anthropic.parse_blocks import read_answer_block
 from thinkwire.dialects.anthropic.response import answer_extras, decode_response, read_finish, read_origin
 from thinkwire.dialects.anthropic.usage import read_usage
-from thinkwire.dialects.common import arguments_object, as_extras
-from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.frame_decoder import FrameDecoder
 from thinkwire.dialects.pieces import GrowingFields
-from thinkwire.dialects.stream import FrameDecoder
+from thinkwire.dialects.shared import arguments_object, as_extras
 from thinkwire.errors import MalformedInput
 from thinkwire.events import BlockEnded, BlockGrew, Finished, Noted, Started, events_of
 from thinkwire.jsonvalue import JsonObject, kind, parse

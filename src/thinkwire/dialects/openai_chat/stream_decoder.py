@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.failures import failure_from
-from thinkwire.dialects.openai_chat import finish, google, ollama, usage
-from thinkwire.dialects.openai_chat.blocks import BlockDecoder
-from thinkwire.dialects.openai_chat.form import NAME, keep
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.frame_decoder import CUT
+from thinkwire.dialects.openai_chat import finish, ollama, usage
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat.constants import NAME, keep
 from thinkwire.dialects.openai_chat.quirks import USUAL, Quirks
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, only_field
+from thinkwire.dialects.openai_chat.stream_blocks import BlockDecoder
 from thinkwire.dialects.pieces import GrowingFields
-from thinkwire.dialects.stream import CUT
 from thinkwire.errors import Failure, MalformedInput, protocol_failure
 from thinkwire.events import BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
 from thinkwire.jsonvalue import JsonObject, malformed, parse

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from thinkwire.dialects.common import arguments_text, as_extras, made_up_id
-from thinkwire.dialects.failures import failure_from
+from thinkwire.dialects.error_bodies import failure_from
+from thinkwire.dialects.frame_decoder import CUT, FrameDecoder
+from thinkwire.dialects.gemini.constants import CALL, NAME, PART, camel, fields
 from thinkwire.dialects.gemini.finish import given, read_finish
-from thinkwire.dialects.gemini.names import CALL, NAME, PART, camel, fields
-from thinkwire.dialects.gemini.partial import PartialArguments
+from thinkwire.dialects.gemini.partial_arguments import PartialArguments
 from thinkwire.dialects.gemini.parts import call_extras, read_part, read_seal
 from thinkwire.dialects.gemini.usage import read_usage
 from thinkwire.dialects.pieces import GrowingFields
-from thinkwire.dialects.stream import CUT, FrameDecoder
+from thinkwire.dialects.shared import arguments_text, as_extras, made_up_id
 from thinkwire.errors import Failure, MalformedInput
 from thinkwire.events import Answer, BlockGrew, Failed, Finished, Noted, Started, collect
 from thinkwire.jsonvalue import JsonObject, dump_text, malformed, parse_object, unknown_fields

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.dialects.common import arguments_text, made_up_id
-from thinkwire.dialects.openai_chat import google
+from thinkwire.dialects.openai_chat import google_signatures as google
+from thinkwire.dialects.openai_chat.constants import NAME, keep
 from thinkwire.dialects.openai_chat.content import read_content
-from thinkwire.dialects.openai_chat.form import NAME, keep
-from thinkwire.dialects.openai_chat.inline import read_inline
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import read_message
+from thinkwire.dialects.openai_chat.think_tags import read_inline
+from thinkwire.dialects.shared import arguments_text, made_up_id
 from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (

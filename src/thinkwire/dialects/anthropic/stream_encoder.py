@@ -6,13 +6,13 @@ from functools import lru_cache
 
 import msgspec
 
+from thinkwire.dialects.anthropic.constants import NAME, REDACTED, SIGNATURE
 from thinkwire.dialects.anthropic.errors import encode_error
-from thinkwire.dialects.anthropic.names import NAME, REDACTED, SIGNATURE
+from thinkwire.dialects.anthropic.render_blocks import answer_block, foreign_seal, note_refusal, text_block
 from thinkwire.dialects.anthropic.response import message_id, write_finish
 from thinkwire.dialects.anthropic.usage import write_usage
-from thinkwire.dialects.anthropic.writing import answer_block, foreign_seal, note_refusal, text_block
-from thinkwire.dialects.common import arguments_object, own
-from thinkwire.dialects.stream import CUT
+from thinkwire.dialects.frame_decoder import CUT
+from thinkwire.dialects.shared import arguments_object, own
 from thinkwire.errors import Failure
 from thinkwire.events import (
     BlockEnded,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
-from thinkwire.dialects.common import own
+from thinkwire.dialects.frame_decoder import FrameDecoder
+from thinkwire.dialects.openai_responses.constants import NAME
 from thinkwire.dialects.openai_responses.items import bare, content_of, read_item
-from thinkwire.dialects.openai_responses.names import NAME
-from thinkwire.dialects.openai_responses.reading import Reading
+from thinkwire.dialects.openai_responses.parse_context import Reading
 from thinkwire.dialects.openai_responses.reasoning import read_reasoning
-from thinkwire.dialects.stream import FrameDecoder
+from thinkwire.dialects.shared import own
 from thinkwire.events import BlockGrew, BlockStarted, FinishReason, Noted
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, Extras, Opaque, Text, Thinking, ToolCall

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from thinkwire.dialects.repeats import TRIES, Repeat, around
+from thinkwire.dialects.delta_template import TRIES, DeltaTemplate, render_around
 from thinkwire.errors import Failure, MalformedInput, ProviderError, protocol_failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockSealed, BlockStarted, Event, Failed, Finished, Noted
 from thinkwire.messages import Block, Extras, Seal
 from thinkwire.notes import Note, NoteCode
 from thinkwire.usage import Usage
-from thinkwire.wire.reader import FrameReader, reader_for
+from thinkwire.wire.sniff import FrameReader, reader_for
 from thinkwire.wire.sse import DONE, SSEParser, is_done
 
 CUT = "the stream ended before the answer did"
@@ -32,7 +32,7 @@ class FrameDecoder:
         self._blocks = 0
         self._steady = False
         """Whether the frame let a block grow by one text, and would do only that if it came again."""
-        self._repeat: Repeat | None = None
+        self._repeat: DeltaTemplate | None = None
         self._steadily: tuple[str | None, bytes, BlockGrew] | None = None
         """The last frame, if it was steady, and what it told: a pattern is made of it when another comes."""
         self._tries = TRIES
@@ -75,7 +75,7 @@ class FrameDecoder:
                 self._fail(protocol_failure(str(error)))
         return events + self._take()
 
-    def repeats(self) -> Repeat | None:
+    def repeats(self) -> DeltaTemplate | None:
         """What the next piece is likely made of; None when nobody knows, or while a frame is incomplete."""
         repeat = self._repeat if self._steadily is None else self._learn(*self._steadily)
         return repeat if repeat is not None and self._reader is not None and self._reader.between else None
@@ -116,11 +116,11 @@ class FrameDecoder:
                 if only and self._tries and type(last) is BlockGrew:
                     self._steadily = (name, data, last)
 
-    def _learn(self, name: str | None, data: bytes, event: BlockGrew) -> Repeat | None:
+    def _learn(self, name: str | None, data: bytes, event: BlockGrew) -> DeltaTemplate | None:
         self._steadily = None
         self._tries -= 1
-        found = around(data, event.text)
-        self._repeat = None if found is None else Repeat(name, found, event.index, self._also())
+        found = render_around(data, event.text)
+        self._repeat = None if found is None else DeltaTemplate(name, found, event.index, self._also())
         return self._repeat
 
     def _also(self) -> list[str] | None:

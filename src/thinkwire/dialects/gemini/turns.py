@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from thinkwire.dialects.common import as_extras, made_up_id, own, plain_words
-from thinkwire.dialects.gemini.names import CONTENT, NAME, SCHEME, fields
+from thinkwire.dialects.gemini.constants import CONTENT, NAME, SCHEME, fields
 from thinkwire.dialects.gemini.parts import foreign_seal, read_part, write_part
-from thinkwire.dialects.gemini.results import matched, write_result
+from thinkwire.dialects.gemini.tool_results import matched, write_result
+from thinkwire.dialects.shared import as_extras, made_up_id, own, plain_words
 from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, Path, objects, opt_list, opt_str, render, unknown_fields
