@@ -19,7 +19,7 @@ from thinkwire.notes import Note
 from thinkwire.providers import default_providers
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.recovery import Recovery
-from thinkwire.reasoning.resolve import Circumstances
+from thinkwire.reasoning.resolve import ConversationState
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.policy import is_plain_talk
 from thinkwire.replay.ways import _MOST, Ways
@@ -142,7 +142,7 @@ def test_what_was_learned_meanwhile_counts_at_once(tmp_path: Path) -> None:
         cast(msgspec.structs.replace(told, recovery=Recovery(Note("reasoning.learned", "refused"), change)))
         is None
     )
-    assert cast(msgspec.structs.replace(told, circumstances=Circumstances(200_000))) is None
+    assert cast(msgspec.structs.replace(told, circumstances=ConversationState(200_000))) is None
 
 
 def test_half_a_surrogate_pair_is_replaced_and_said_each_time() -> None:

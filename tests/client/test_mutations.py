@@ -15,7 +15,7 @@ from thinkwire.client.prepare import CallSpec, PreparedRequest, prepare_request
 from thinkwire.errors import ProviderError
 from thinkwire.messages import Conversation, Turn
 from thinkwire.providers import default_providers
-from thinkwire.reasoning.companions import Companions
+from thinkwire.reasoning.constraints import Companions
 from thinkwire.replay import Replay
 from thinkwire.request import ToolChoice
 from thinkwire.sim.fixture import Running, simulator

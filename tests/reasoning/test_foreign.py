@@ -11,8 +11,8 @@ from thinkwire import dialects
 from thinkwire.catalog import default_catalog
 from thinkwire.client.prepare import CallSpec, PreparedRequest, prepare_request
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.native import OPTIONS
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.native_params import OPTIONS
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.replay import ReplaySettings
 
 ZAI: dict[str, Any] = {"thinking": {"type": "enabled", "clear_thinking": False}}

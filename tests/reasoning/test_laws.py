@@ -13,7 +13,7 @@ from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import LEVELS, Intent, Level
 from thinkwire.reasoning.levels import LADDER
-from thinkwire.reasoning.native import FIELDS
+from thinkwire.reasoning.native_params import FIELDS
 from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.resolve import resolve
 from thinkwire.request import Request

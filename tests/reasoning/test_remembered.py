@@ -10,9 +10,9 @@ import pytest
 from thinkwire.catalog import CatalogMatch, Facts, default_catalog
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.companions import _FIELDS, Companions, _companions_refused
+from thinkwire.reasoning.constraints import _FIELDS, Companions, _companions_refused
 from thinkwire.reasoning.plan import Plan, Setting
-from thinkwire.reasoning.resolve import Circumstances, _decided, resolve
+from thinkwire.reasoning.resolve import ConversationState, _decided, resolve
 from thinkwire.request import Request, Tool, ToolChoice
 
 MODELS = list(default_catalog())
@@ -82,8 +82,8 @@ def test_what_is_known_of_a_model_counts_not_only_its_name() -> None:
 def test_a_long_conversation_is_decided_apart() -> None:
     facts = next(facts for facts in MODELS if facts.mechanism == "budget" and facts.provider == "anthropic")
     found, intent = CatalogMatch(facts, "exact"), Intent(budget=20_000)
-    long = Circumstances(context_tokens=200_000)
-    got = [resolve(intent, found, HELLO, at)[0].effective.budget for at in (None, long, Circumstances(1))]
+    long = ConversationState(context_tokens=200_000)
+    got = [resolve(intent, found, HELLO, at)[0].effective.budget for at in (None, long, ConversationState(1))]
     assert got == [20_000, 10_000, 20_000]
 
 

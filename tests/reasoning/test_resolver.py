@@ -13,7 +13,7 @@ from thinkwire.catalog import default_catalog
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.explain import Explanation, difference, explain, merged
-from thinkwire.reasoning.resolve import Circumstances
+from thinkwire.reasoning.resolve import ConversationState
 from thinkwire.reasoning.target import find_target
 from thinkwire.request import Request, Tool, ToolChoice
 
@@ -21,7 +21,7 @@ HELLO = Request(turns=(Turn("user", (Text("Hello"),)),))
 TOOL = Tool("f", schema={"type": "object"})
 
 
-def told(name: str, circumstances: Circumstances | None = None, **request: Any) -> Explanation:
+def told(name: str, circumstances: ConversationState | None = None, **request: Any) -> Explanation:
     named = parse_name(name)
     budget = request.pop("budget", None)
     intent = named.intent or Intent()
@@ -128,12 +128,14 @@ def test_the_body_is_legal_and_every_change_is_noted(case: Case) -> None:
 
 
 def test_a_long_conversation_gets_a_smaller_budget() -> None:
-    long = Circumstances(context_tokens=150_001)
+    long = ConversationState(context_tokens=150_001)
     shown = told("claude-sonnet-4-5/med", long)
     assert shown.body["thinking"]["budget_tokens"] == 10_000
     assert "reasoning.dynamic_budget" in {note.code for note in shown.notes}
-    assert told("claude-sonnet-4-5/med", Circumstances(150_000)).body["thinking"]["budget_tokens"] == 43_008
-    unchanged = told("claude-sonnet-4-5/med", Circumstances(150_001, dynamic_budget=False))
+    assert (
+        told("claude-sonnet-4-5/med", ConversationState(150_000)).body["thinking"]["budget_tokens"] == 43_008
+    )
+    unchanged = told("claude-sonnet-4-5/med", ConversationState(150_001, dynamic_budget=False))
     assert unchanged.body["thinking"]["budget_tokens"] == 43_008
 
 

@@ -13,7 +13,7 @@ from thinkwire import dialects
 from thinkwire.reasoning import LEVELS, Intent
 from thinkwire.reasoning.explain import Explanation, explain
 from thinkwire.reasoning.levels import LADDER
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.reasoning.target import Target, all_targets, find_target
 from thinkwire.request import OutputFormat, ToolChoice
 

@@ -12,7 +12,7 @@ from tests.reasoning.test_resolver import HELLO, told
 from thinkwire.catalog import Facts, default_catalog
 from thinkwire.reasoning import LEVELS, Intent, Level, budget_for
 from thinkwire.reasoning.explain import Explanation, explain
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.reasoning.target import Target, all_targets, find_target
 from thinkwire.request import OutputFormat, Request, Tool
 

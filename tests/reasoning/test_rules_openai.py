@@ -19,7 +19,7 @@ from thinkwire.providers import find_provider
 from thinkwire.reasoning import LEVELS, Intent
 from thinkwire.reasoning.explain import Explanation, explain
 from thinkwire.reasoning.levels import LADDER
-from thinkwire.reasoning.native import FIELDS
+from thinkwire.reasoning.native_params import FIELDS
 from thinkwire.reasoning.target import Target, all_targets, find_target
 
 MODELS = {f"{target.found.facts.provider}/{target.model}": target for target in all_targets() if target.found}

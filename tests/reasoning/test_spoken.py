@@ -8,7 +8,7 @@ import pytest
 
 from thinkwire import dialects
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 
 MESSAGES: dict[str, dict[str, Any]] = {
     "anthropic": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},

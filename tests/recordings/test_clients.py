@@ -14,7 +14,7 @@ from tests.grouping import for_each
 from tests.recordings.normal import differences, normal
 from tests.support import clients_root
 from thinkwire import dialects
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 
 DIALECTS = {
     r"/v1/messages(/count_tokens)?": "anthropic",

@@ -13,8 +13,8 @@ from thinkwire.messages import Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.providers import find_provider
 from thinkwire.providers.encoding import encode_for
 from thinkwire.replay import plan_replay
-from thinkwire.replay.beginning import BEGINNING
 from thinkwire.replay.doctor import examine, healed, mend
+from thinkwire.replay.first_turn import BEGINNING
 from thinkwire.replay.planner import PLACEHOLDER
 from thinkwire.request import Request
 

@@ -11,14 +11,14 @@ from hypothesis import given
 from tests.settings.strategies import stacks
 from thinkwire.messages import Text, Turn
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.resolve import Circumstances, resolve
+from thinkwire.reasoning.resolve import ConversationState, resolve
 from thinkwire.reasoning.target import find_target
 from thinkwire.replay import ReplaySettings
 from thinkwire.request import Request
 from thinkwire.settings import (
     Layer,
     Settings,
-    circumstances_of,
+    conversation_state_of,
     intent_of,
     model_layer,
     overrides_of,
@@ -90,7 +90,9 @@ def test_every_stack_has_a_meaning_and_a_plan(settings: Settings) -> None:
     found = find_target("kimi-k3").found
     assert found is not None
     facts = overrides_of(settings).applied(found.facts)
-    plan, _ = resolve(intent or Intent(), type(found)(facts, found.by), HELLO, circumstances_of(settings))
+    plan, _ = resolve(
+        intent or Intent(), type(found)(facts, found.by), HELLO, conversation_state_of(settings)
+    )
     assert plan.facts == facts
 
 
@@ -142,8 +144,8 @@ def test_what_is_shown(layers: dict[str, dict[str, Any]], shown: bool) -> None:
 
 
 def test_budgets_stay_as_they_are_unless_asked_to_shrink() -> None:
-    assert circumstances_of(Settings(), 200_000) == Circumstances(200_000, dynamic_budget=False)
-    assert circumstances_of(stack(user={"dynamicBudget": True})).dynamic_budget is True
+    assert conversation_state_of(Settings(), 200_000) == ConversationState(200_000, dynamic_budget=False)
+    assert conversation_state_of(stack(user={"dynamicBudget": True})).dynamic_budget is True
 
 
 def test_the_models_own_limit_counts_until_somebody_sets_one() -> None:

@@ -29,8 +29,8 @@ from thinkwire.transcripts import (
     write_archives,
     write_markdown,
 )
+from thinkwire.transcripts.detect import sniff_dialect
 from thinkwire.transcripts.markdown import fenced
-from thinkwire.transcripts.reading import sniff_dialect
 
 notes = st.builds(Note, code=st.just("field.changed"), message=some_words)
 times = st.none() | st.floats(0, 2e9)

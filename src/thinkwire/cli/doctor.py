@@ -18,8 +18,8 @@ from thinkwire.jsonvalue import dump
 from thinkwire.messages import Conversation
 from thinkwire.providers import Provider, default_providers
 from thinkwire.providers.encoding import encode_for
-from thinkwire.reasoning.names import parse_name
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.model_names import parse_name
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.reasoning.target import Target, find_target
 from thinkwire.replay import Destination
 from thinkwire.replay.doctor import examine, healed, mend_request

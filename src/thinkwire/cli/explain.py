@@ -21,9 +21,9 @@ from thinkwire.messages import Text, Turn
 from thinkwire.reasoning.explain import Explanation, difference, explain
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.levels import LEVELS, native_word, parse_level
-from thinkwire.reasoning.names import parse_name
+from thinkwire.reasoning.model_names import parse_name
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.reasoning.plan import Setting
-from thinkwire.reasoning.spoken import read_intent
 from thinkwire.reasoning.target import Target, all_targets, find_target
 from thinkwire.request import Request
 from thinkwire.settings.keys import LARGEST

@@ -77,7 +77,7 @@ def _configured(file: str | None, said: dict[str, Any]) -> GatewayConfig:
 
 def _checked(config: GatewayConfig) -> None:
     """Names that lead nowhere are legal, and worth knowing about."""
-    from thinkwire.reasoning.names import parse_name
+    from thinkwire.reasoning.model_names import parse_name
     from thinkwire.reasoning.target import find_target
 
     providers = config.providers()

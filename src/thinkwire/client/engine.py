@@ -34,7 +34,7 @@ from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.providers import Provider
 from thinkwire.reasoning import Intent, parse_name
-from thinkwire.reasoning.resolve import Circumstances
+from thinkwire.reasoning.resolve import ConversationState
 from thinkwire.replay import ReplaySettings
 from thinkwire.replay.ways import Ways
 from thinkwire.request import Request, Tool
@@ -112,7 +112,7 @@ class Client:
         streamed: bool = True,
         deadline: float | None = None,
         overrides: ModelOverrides | None = None,
-        circumstances: Circumstances | None = None,
+        circumstances: ConversationState | None = None,
         **request: Any,
     ) -> AsyncGenerator[Event, None]:
         """The answer as it comes. `model` may carry a level (`NAME/high`); others are `Request` fields.

@@ -27,7 +27,7 @@ from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.explain import merged
 from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.recovery import Recovery
-from thinkwire.reasoning.resolve import Circumstances, resolve
+from thinkwire.reasoning.resolve import ConversationState, resolve
 from thinkwire.reasoning.target import Target, find_target
 from thinkwire.replay import Destination, ReplaySettings, plan_replay
 from thinkwire.replay.ways import Ways
@@ -65,7 +65,7 @@ class CallSpec(msgspec.Struct, frozen=True):
     """The longest wait before another try, in seconds; what takes longer is left to whoever asked."""
     overrides: ModelOverrides | None = None
     """What the user's settings say about this model, over the facts."""
-    circumstances: Circumstances | None = None
+    circumstances: ConversationState | None = None
     routed: tuple[Note, ...] = ()
     """Why this service was chosen, where it was a choice."""
     recovery: Recovery | None = None

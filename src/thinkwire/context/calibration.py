@@ -17,7 +17,7 @@ _MEMORY = 7
 _MOST_MODELS = 500
 
 
-class Learnt(msgspec.Struct, frozen=True):
+class CalibrationFactor(msgspec.Struct, frozen=True):
     """Reported tokens for an estimated one, and how many reports say so."""
 
     factor: float = 1.0
@@ -27,7 +27,7 @@ class Learnt(msgspec.Struct, frozen=True):
 class Calibration(msgspec.Struct, frozen=True, omit_defaults=True):
     """Factors by `provider/model`, the latest learnt last. A value: learning gives another one."""
 
-    models: dict[str, Learnt] = {}
+    models: dict[str, CalibrationFactor] = {}
 
     def learned(
         self, provider: str, model: str, estimated: int, reported_input_total: int | None
@@ -36,17 +36,17 @@ class Calibration(msgspec.Struct, frozen=True, omit_defaults=True):
         if reported_input_total is None or reported_input_total < LEAST_INPUT or estimated <= 0:
             return self
         key = _key(provider, model)
-        known = self.models.get(key, Learnt())
+        known = self.models.get(key, CalibrationFactor())
         ratio = reported_input_total / estimated / known.factor
         pull = max(1 / _STEP, min(_STEP, ratio)) ** (1 / (min(known.seen, _MEMORY) + 2))
         factor = max(1 / _BOUND, min(_BOUND, known.factor * pull))
         rest = {name: learnt for name, learnt in self.models.items() if name != key}
         kept = dict(list(rest.items())[-(_MOST_MODELS - 1) :])
-        return Calibration(kept | {key: Learnt(round(factor, 4), known.seen + 1)})
+        return Calibration(kept | {key: CalibrationFactor(round(factor, 4), known.seen + 1)})
 
     def factor(self, provider: str, model: str) -> float:
         """1 for a model that nothing was reported of."""
-        return self.models.get(_key(provider, model), Learnt()).factor
+        return self.models.get(_key(provider, model), CalibrationFactor()).factor
 
     def corrected(self, provider: str, model: str, estimated: int) -> int:
         return math.ceil(estimated * self.factor(provider, model))

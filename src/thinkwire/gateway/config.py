@@ -20,7 +20,7 @@ from thinkwire.gateway.config_file import Document
 from thinkwire.gateway.upstreams import Upstream, flaws_of, merged_providers
 from thinkwire.notes import Note
 from thinkwire.providers import Provider
-from thinkwire.reasoning.names import parse_name
+from thinkwire.reasoning.model_names import parse_name
 from thinkwire.reasoning.target import find_target
 from thinkwire.request_origin import ip_address, is_loopback
 

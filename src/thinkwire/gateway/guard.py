@@ -11,7 +11,7 @@ from thinkwire.errors import ConfigError, Failure, FailureKind, ThinkwireError
 from thinkwire.gateway.config import GatewayConfig, Routed, canonical
 from thinkwire.gateway.headers import HeaderPairs, Scope, grouped, header_value, headers_of
 from thinkwire.gateway.keys import PREFIX, Keys, Tenant
-from thinkwire.reasoning.names import parse_name
+from thinkwire.reasoning.model_names import parse_name
 from thinkwire.request_origin import host_of, is_loopback
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -28,10 +28,10 @@ from thinkwire.gateway.question import ANY, recall, spoken
 from thinkwire.gateway.vendor_state import is_shared, made_ids
 from thinkwire.jsonvalue import JsonObject, dump, parse_object
 from thinkwire.messages import Thinking, ToolCall, Turn
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.refusal import is_seal_rejection
 from thinkwire.reasoning.resolve import resolve
-from thinkwire.reasoning.spoken import read_intent
 from thinkwire.request import Request
 from thinkwire.transport.aiohttp_transport import Response
 from thinkwire.usage import Usage

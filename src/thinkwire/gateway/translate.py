@@ -36,7 +36,7 @@ from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Extras, Origin, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.replay import Destination
 from thinkwire.request import Request
 from thinkwire.usage import Usage

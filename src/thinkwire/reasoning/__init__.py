@@ -2,6 +2,6 @@
 
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.levels import LEVELS, Level, budget_for, parse_level
-from thinkwire.reasoning.names import Named, parse_name
+from thinkwire.reasoning.model_names import ModelName, parse_name
 
-__all__ = ["LEVELS", "Intent", "Level", "Named", "budget_for", "parse_level", "parse_name"]
+__all__ = ["LEVELS", "Intent", "Level", "ModelName", "budget_for", "parse_level", "parse_name"]

@@ -11,7 +11,7 @@ from thinkwire.providers.encoding import encode_for
 from thinkwire.reasoning.feedback import feedback
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.plan import Plan
-from thinkwire.reasoning.resolve import Circumstances, resolve
+from thinkwire.reasoning.resolve import ConversationState, resolve
 from thinkwire.reasoning.target import Target
 from thinkwire.request import Request
 
@@ -31,7 +31,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 def explain(
-    target: Target, intent: Intent, request: Request, circumstances: Circumstances | None = None
+    target: Target, intent: Intent, request: Request, circumstances: ConversationState | None = None
 ) -> Explanation:
     """The body that a model would get, with everything that was changed on the way."""
     given = msgspec.structs.replace(request, model=target.model)

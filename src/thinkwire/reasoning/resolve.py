@@ -9,9 +9,9 @@ import msgspec
 
 from thinkwire.catalog import CatalogMatch, Facts
 from thinkwire.notes import Note, NoteCode
-from thinkwire.reasoning import native
-from thinkwire.reasoning.companions import Companions
-from thinkwire.reasoning.foreign import without_foreign
+from thinkwire.reasoning import native_params as native
+from thinkwire.reasoning.constraints import Companions
+from thinkwire.reasoning.foreign_controls import without_foreign
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.levels import (
     Level,
@@ -28,7 +28,7 @@ LONG_CONTEXT = 150_000
 LONG_CONTEXT_BUDGET = 10_000
 
 
-class Circumstances(msgspec.Struct, frozen=True):
+class ConversationState(msgspec.Struct, frozen=True):
     """What the plan may depend on beyond the request."""
 
     context_tokens: int | None = None
@@ -211,7 +211,10 @@ def _wants_off(intent: Intent) -> bool:
 
 
 def resolve(
-    intent: Intent, found: CatalogMatch | None, request: Request, circumstances: Circumstances | None = None
+    intent: Intent,
+    found: CatalogMatch | None,
+    request: Request,
+    circumstances: ConversationState | None = None,
 ) -> tuple[Plan, Request]:
     """The plan for a request, and the request without what the model would refuse beside it."""
     if found is None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from thinkwire.dialects.shared import arguments_object
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.replay import pairing
-from thinkwire.replay.beginning import begins_refusably
 from thinkwire.replay.findings import Case, Finding, OpenCalls, Severity, Waiting
+from thinkwire.replay.first_turn import begins_refusably
 from thinkwire.replay.policy import has_results
 
 _CHARSET = re.compile(r"[a-zA-Z0-9_-]+")

@@ -13,10 +13,11 @@ import msgspec
 
 from thinkwire.messages import Block, Text, Thinking, Turn
 from thinkwire.notes import Note
-from thinkwire.replay import checks, mending, seal_checks
-from thinkwire.replay.beginning import beginning_with_user
+from thinkwire.replay import checks, seal_checks
+from thinkwire.replay import repairs as mending
 from thinkwire.replay.findings import Case, Finding
-from thinkwire.replay.items import checks_items, without_bad_item_ids
+from thinkwire.replay.first_turn import beginning_with_user
+from thinkwire.replay.item_ids import checks_items, without_bad_item_ids
 from thinkwire.replay.pairing import gathered, merged, paired, without_broken, without_empty
 from thinkwire.replay.planner import Destination, plan_replay
 from thinkwire.replay.policy import ReplaySettings, exchange_start, has_results, thinks, without_thinking

@@ -11,8 +11,8 @@ import msgspec
 from thinkwire.catalog import Facts
 from thinkwire.messages import Block, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
-from thinkwire.replay.beginning import beginning_with_user, begins_refusably
-from thinkwire.replay.items import checks_items, without_bad_item_ids
+from thinkwire.replay.first_turn import beginning_with_user, begins_refusably
+from thinkwire.replay.item_ids import checks_items, without_bad_item_ids
 from thinkwire.replay.origin import readable, same_service
 from thinkwire.replay.pairing import (
     blocks_of,

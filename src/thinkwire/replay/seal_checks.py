@@ -11,7 +11,7 @@ from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.providers import find_provider
 from thinkwire.replay.findings import Case, Finding, Severity
-from thinkwire.replay.items import RESPONSES, bad_item_ids, checks_items, item_id
+from thinkwire.replay.item_ids import RESPONSES, bad_item_ids, checks_items, item_id
 from thinkwire.replay.origin import READERS, readable, same_service
 from thinkwire.replay.policy import exchange_start, has_results, thinks
 

@@ -40,7 +40,7 @@ from thinkwire.session.loop import TurnLoop
 from thinkwire.session.run import Run
 from thinkwire.session.summary import LEAST, summarised, titled
 from thinkwire.session.tools import Ask, Outcome, Policy, Toolbox, ToolContext
-from thinkwire.settings import Settings, circumstances_of, intent_of, overrides_of, replay_of
+from thinkwire.settings import Settings, conversation_state_of, intent_of, overrides_of, replay_of
 from thinkwire.store.rows import Kept
 
 Pricing = Callable[[Facts, datetime.date], Price]
@@ -162,7 +162,7 @@ class Session:
             temperature=settings.get("temperature"),
             stream=True,
         )
-        return resolve(located.intent, located.found, request, circumstances_of(settings))[0]
+        return resolve(located.intent, located.found, request, conversation_state_of(settings))[0]
 
     async def preview(self) -> PreparedRequest:
         """The next request as it would go out now, with a word said if it is the user's turn.
@@ -238,7 +238,7 @@ class Session:
             thinking=LEAST if again.least_thinking else self._intent(settings),
             replay=replay_of(settings),
             overrides=overrides_of(settings),
-            circumstances=circumstances_of(settings, effective.total),
+            circumstances=conversation_state_of(settings, effective.total),
             patience=self._patience,
             scope=self.learning_scope,
         )

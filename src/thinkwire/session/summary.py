@@ -8,7 +8,7 @@ from thinkwire.client.engine import Client
 from thinkwire.context import estimate_text
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.reasoning import Intent
-from thinkwire.reasoning.names import parse_name
+from thinkwire.reasoning.model_names import parse_name
 
 LEAST = Intent(level="none", said="a side call")
 

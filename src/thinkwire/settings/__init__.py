@@ -1,15 +1,15 @@
 """Settings: what can be set, who may set it, and what it means. Pure; files are in `thinkwire.config`."""
 
-from thinkwire.settings.keys import KEYS, SettingKey, setting_of
-from thinkwire.settings.layers import DEFAULT, SOURCES, Layer, Row, Settings, checked_layer
-from thinkwire.settings.meaning import (
-    circumstances_of,
+from thinkwire.settings.interpret import (
+    conversation_state_of,
     intent_of,
     model_layer,
     overrides_of,
     replay_of,
     thinking_shown,
 )
+from thinkwire.settings.keys import KEYS, SettingKey, setting_of
+from thinkwire.settings.layers import DEFAULT, SOURCES, Layer, Row, Settings, checked_layer
 from thinkwire.settings.overrides import ModelOverrides
 from thinkwire.settings.values import check_value, check_values, parse_assignments, parse_value, spelled
 
@@ -25,7 +25,7 @@ __all__ = [
     "check_value",
     "check_values",
     "checked_layer",
-    "circumstances_of",
+    "conversation_state_of",
     "intent_of",
     "model_layer",
     "overrides_of",

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from thinkwire.catalog import CatalogMatch, Facts
 from thinkwire.reasoning.levels import LADDER, parse_level
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.reasoning.plan import Setting
 from thinkwire.reasoning.resolve import resolve
-from thinkwire.reasoning.spoken import read_intent
 from thinkwire.request import Request
 
 _BY_LEVEL = dict(zip(LADDER, (1, 2, 4, 6, 8, 10), strict=True))

@@ -9,9 +9,9 @@ from thinkwire.transcripts.archive import (
     read_archives,
     write_archives,
 )
-from thinkwire.transcripts.imported import Imported
+from thinkwire.transcripts.detect import read_transcript
 from thinkwire.transcripts.markdown import write_markdown
-from thinkwire.transcripts.reading import read_transcript
+from thinkwire.transcripts.result import Imported
 
 __all__ = [
     "Archive",

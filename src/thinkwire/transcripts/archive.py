@@ -11,7 +11,7 @@ from thinkwire.errors import Failure, MalformedInput
 from thinkwire.jsonvalue import dump, parse_as
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.notes import Note
-from thinkwire.transcripts.lines import BOM, bad_line
+from thinkwire.transcripts.jsonl import BOM, bad_line
 from thinkwire.usage import Usage
 
 ARCHIVE_VERSION = 1

@@ -15,8 +15,8 @@ from thinkwire import dialects
 from thinkwire.errors import MalformedInput
 from thinkwire.messages import Block, Conversation, Origin, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
-from thinkwire.transcripts.imported import Imported
-from thinkwire.transcripts.lines import Line, bad_line, read_lines, seconds, skipped, word
+from thinkwire.transcripts.jsonl import JsonLine, bad_line, read_lines, seconds, skipped, word
+from thinkwire.transcripts.result import Imported
 
 TYPES = frozenset({"user", "assistant", "summary", "system", "file-history-snapshot", "queue-operation"})
 _SYNTHETIC = "<synthetic>"
@@ -26,7 +26,7 @@ _SYNTHETIC = "<synthetic>"
 class Entry(NamedTuple):
     """A line that says something."""
 
-    line: Line
+    line: JsonLine
     turn: Turn
     message_id: str | None
 
@@ -49,7 +49,7 @@ def read_claude_code(data: bytes) -> Imported:
     )
 
 
-def _title(lines: list[Line]) -> str | None:
+def _title(lines: list[JsonLine]) -> str | None:
     for kind, field in (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary")):
         found = [word(line.value.get(field)) for line in lines if line.value.get("type") == kind]
         if any(found):
@@ -57,7 +57,7 @@ def _title(lines: list[Line]) -> str | None:
     return None
 
 
-def _entry(line: Line, left_out: Counter[str]) -> Entry | None:
+def _entry(line: JsonLine, left_out: Counter[str]) -> Entry | None:
     value = line.value
     kind = str(value.get("type"))
     message = value.get("message")
@@ -83,7 +83,7 @@ def _entry(line: Line, left_out: Counter[str]) -> Entry | None:
     return Entry(line, turn, word(message.get("id")) if kind == "assistant" else None)
 
 
-def _blocks(line: Line, role: str, content: Any) -> tuple[Block, ...]:
+def _blocks(line: JsonLine, role: str, content: Any) -> tuple[Block, ...]:
     try:
         request = dialects.get("anthropic").decode_request({"messages": [{"role": role, "content": content}]})
     except MalformedInput as error:
@@ -103,14 +103,14 @@ def _origin(message: dict[str, Any], value: dict[str, Any]) -> Origin:
     )
 
 
-def _segments(lines: list[Line], entries: list[Entry], left_out: Counter[str]) -> list[list[Entry]]:
+def _segments(lines: list[JsonLine], entries: list[Entry], left_out: Counter[str]) -> list[list[Entry]]:
     """The path that ends at the last line, and before it the paths that compactions ended; oldest first."""
     by_id = {name: line for line in lines if (name := word(line.value.get("uuid")))}
     if any(word(entry.line.value.get("uuid")) is None for entry in entries) or not entries:
         return [entries]
     segments: list[list[Entry]] = []
     taken: set[int] = set()
-    leaf: Line | None = entries[-1].line
+    leaf: JsonLine | None = entries[-1].line
     while leaf is not None:
         path, leaf = _path(leaf, by_id)
         segment = [entry for entry in _whole(entries, path) if entry.line.number not in taken]
@@ -123,10 +123,10 @@ def _segments(lines: list[Line], entries: list[Entry], left_out: Counter[str]) -
     return segments[::-1]
 
 
-def _path(leaf: Line, by_id: dict[str, Line]) -> tuple[set[str], Line | None]:
+def _path(leaf: JsonLine, by_id: dict[str, JsonLine]) -> tuple[set[str], JsonLine | None]:
     """The ids from a line up to its root, and the line that a compaction continued."""
     path: set[str] = set()
-    at: Line | None = leaf
+    at: JsonLine | None = leaf
     while at is not None:
         name = str(at.value.get("uuid"))
         if name in path:

@@ -14,8 +14,8 @@ from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Conversation, Origin, Text, Turn
 from thinkwire.notes import Note
-from thinkwire.transcripts.imported import Imported
-from thinkwire.transcripts.lines import Line, bad_line, read_lines, seconds, skipped, word
+from thinkwire.transcripts.jsonl import JsonLine, bad_line, read_lines, seconds, skipped, word
+from thinkwire.transcripts.result import Imported
 
 TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _NOT_SENT = frozenset({"ghost_snapshot", "other"})
@@ -26,7 +26,7 @@ _PLACE = re.compile(r"input\[(\d+)\]\.?")
 class Item(NamedTuple):
     """A Responses item, the line it stands in, and the model that was at work."""
 
-    line: Line
+    line: JsonLine
     value: JsonObject
     model: str | None
 
@@ -41,7 +41,7 @@ class _Log:
         self.system: tuple[Text, ...] = ()
         self.left_out: Counter[str] = Counter()
 
-    def read(self, line: Line) -> None:
+    def read(self, line: JsonLine) -> None:
         kind, payload = line.value.get("type"), line.value.get("payload")
         if type(payload) is not dict:
             self._old(line)
@@ -57,21 +57,21 @@ class _Log:
         else:
             self.left_out[str(kind)] += 1
 
-    def _old(self, line: Line) -> None:
+    def _old(self, line: JsonLine) -> None:
         """The first rollouts had the items themselves as lines, after a header without a type."""
         if word(line.value.get("type")) is None or line.value.get("type") in TYPES:
             self.left_out["line without an item"] += 1
         else:
             self._item(line, line.value)
 
-    def _item(self, line: Line, item: JsonObject) -> None:
+    def _item(self, line: JsonLine, item: JsonObject) -> None:
         kind = word(item.get("type"))
         if kind in _NOT_SENT:
             self.left_out[str(kind)] += 1
         else:
             self.segments[-1].append(Item(line, item, self.model))
 
-    def _compacted(self, line: Line, payload: JsonObject) -> None:
+    def _compacted(self, line: JsonLine, payload: JsonObject) -> None:
         history, summary = payload.get("replacement_history"), word(payload.get("message"))
         self.segments.append([])
         if isinstance(history, list):

@@ -10,7 +10,7 @@ from tests.gateway.ingress.asked import CLAUDE, DEEPSEEK, GEMINI, GPT, GROK, OLD
 from thinkwire import dialects
 from thinkwire.gateway.ingress import Normalised, normalise
 from thinkwire.messages import Text, ToolResult
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.replay import Destination
 from thinkwire.request import Tool
 

@@ -17,7 +17,7 @@ from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Event, Failed,
 from thinkwire.gateway.ingress import Normalised
 from thinkwire.gateway.ingress.response_tools import flat_name
 from thinkwire.messages import Opaque, Text, ToolCall, ToolResult
-from thinkwire.reasoning.spoken import read_intent
+from thinkwire.reasoning.parse_controls import read_intent
 from thinkwire.request import Tool, ToolChoice
 
 GRAMMAR = 'start: "*** Begin Patch" LF hunk+ "*** End Patch"'

@@ -9,7 +9,7 @@ import msgspec
 
 from thinkwire.reasoning.intent import Intent
 from thinkwire.reasoning.levels import parse_level
-from thinkwire.reasoning.native import WORDS
+from thinkwire.reasoning.native_params import WORDS
 from thinkwire.request import Request
 
 Fields = dict[str, Any]

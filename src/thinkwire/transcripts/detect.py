@@ -10,8 +10,8 @@ from thinkwire.jsonvalue import JsonObject, kind, parse
 from thinkwire.messages import Conversation
 from thinkwire.transcripts import claude_code, codex
 from thinkwire.transcripts.archive import conversation_of, read_archives
-from thinkwire.transcripts.imported import Format, Imported
-from thinkwire.transcripts.lines import BOM
+from thinkwire.transcripts.jsonl import BOM
+from thinkwire.transcripts.result import Format, Imported
 
 _KNOWN = (
     "a thinkwire conversation (JSON or JSONL), a request body, a Claude Code transcript or a Codex rollout"

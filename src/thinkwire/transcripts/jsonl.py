@@ -13,7 +13,7 @@ from thinkwire.notes import Note
 BOM = b"\xef\xbb\xbf"
 
 
-class Line(NamedTuple):
+class JsonLine(NamedTuple):
     """One object, and the number of its line from 1."""
 
     number: int
@@ -28,10 +28,10 @@ def bad_line(number: int, message: str) -> MalformedInput:
     return MalformedInput(message, path=f"line {number}")
 
 
-def read_lines(data: bytes, notes: list[Note]) -> list[Line]:
+def read_lines(data: bytes, notes: list[Note]) -> list[JsonLine]:
     """The objects. A writer that was killed leaves half a line at the end, which is skipped, with a Note."""
     raw = data.removeprefix(BOM).split(b"\n")
-    lines: list[Line] = []
+    lines: list[JsonLine] = []
     for number, text in enumerate(raw, 1):
         if not text.strip():
             continue
@@ -44,7 +44,7 @@ def read_lines(data: bytes, notes: list[Note]) -> list[Line]:
             raise bad_line(number, error.message) from None
         if type(value) is not dict:
             raise bad_line(number, f"expected an object, got {kind(value)}")
-        lines.append(Line(number, value))
+        lines.append(JsonLine(number, value))
     return lines
 
 

@@ -6,8 +6,8 @@ import msgspec
 
 from thinkwire.catalog import Facts
 from thinkwire.reasoning.intent import Intent
-from thinkwire.reasoning.names import parse_name
-from thinkwire.reasoning.resolve import Circumstances
+from thinkwire.reasoning.model_names import parse_name
+from thinkwire.reasoning.resolve import ConversationState
 from thinkwire.replay import ReplaySettings
 from thinkwire.settings.layers import DEFAULT, Layer, Settings
 from thinkwire.settings.overrides import ModelOverrides
@@ -63,9 +63,9 @@ def overrides_of(settings: Settings) -> ModelOverrides:
     )
 
 
-def circumstances_of(settings: Settings, context_tokens: int | None = None) -> Circumstances:
+def conversation_state_of(settings: Settings, context_tokens: int | None = None) -> ConversationState:
     """What the plan may depend on beyond the request."""
-    return Circumstances(context_tokens, settings.get("reasoning.dynamicBudget"))
+    return ConversationState(context_tokens, settings.get("reasoning.dynamicBudget"))
 
 
 def thinking_shown(settings: Settings) -> bool:

@@ -13,7 +13,7 @@ from thinkwire.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
 from thinkwire.notes import Note
 from thinkwire.replay.checks import flaw_of_id, is_misplaced, rightful_role
 from thinkwire.replay.findings import Case, OpenCalls, Waiting
-from thinkwire.replay.items import without_id
+from thinkwire.replay.item_ids import without_id
 from thinkwire.replay.pairing import named
 from thinkwire.replay.planner import PLACEHOLDER
 from thinkwire.replay.policy import exchange_start, without_thinking

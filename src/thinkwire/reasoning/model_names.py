@@ -13,7 +13,7 @@ from thinkwire.reasoning.levels import parse_level
 _PARENTHESES = re.compile(r"(?P<name>.+)\((?P<tail>[^()]+)\)")
 
 
-class Named(msgspec.Struct, frozen=True):
+class ModelName(msgspec.Struct, frozen=True):
     """A model's name and what was asked of it in the same breath."""
 
     name: str
@@ -21,21 +21,21 @@ class Named(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1024)
-def parse_name(text: str) -> Named:
+def parse_name(text: str) -> ModelName:
     """Splits off a level or budget. A tail after the last slash counts only if it is a level."""
     text = text.strip()
     head, slash, tail = text.rpartition("/")
     level = parse_level(tail) if slash and head else None
     if level is not None:
-        return Named(head, Intent(level=level, said=f"/{tail}"))
+        return ModelName(head, Intent(level=level, said=f"/{tail}"))
     found = _PARENTHESES.fullmatch(text)
     if found is not None:
         intent = _in_parentheses(found["tail"].strip())
         if intent is not None:
-            return Named(found["name"].strip(), intent)
+            return ModelName(found["name"].strip(), intent)
     if text.endswith(":thinking") and text != ":thinking":
-        return Named(text.removesuffix(":thinking"), Intent(on=True, said=":thinking"))
-    return Named(text)
+        return ModelName(text.removesuffix(":thinking"), Intent(on=True, said=":thinking"))
+    return ModelName(text)
 
 
 def _in_parentheses(tail: str) -> Intent | None:

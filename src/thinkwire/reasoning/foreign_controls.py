@@ -8,7 +8,7 @@ import msgspec
 
 from thinkwire.catalog import Facts
 from thinkwire.notes import Note
-from thinkwire.reasoning.native import FIELDS, OPTIONS, WORDS
+from thinkwire.reasoning.native_params import FIELDS, OPTIONS, WORDS
 from thinkwire.request import Request
 
 _CHAT = "openai_chat"
