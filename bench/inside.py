@@ -15,9 +15,9 @@ from typing import Any
 from bench import wire
 from thinkwire.client.engine import Client
 from thinkwire.gateway.app import Gateway
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.parts import open_parts
-from thinkwire.gateway.visit import EXTENSION
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.pipeline.services import open_services
+from thinkwire.gateway.server.request_cycle import EXTENSION
 
 WAYS = {
     "messages→messages": ("messages", "claude-opus-5"),
@@ -164,7 +164,7 @@ async def inside(folder: Path) -> AsyncIterator[Inside]:
         http = ScriptedHttp()
         client._http = http  # type: ignore[assignment]
         await stack.enter_async_context(client)
-        parts = await stack.enter_async_context(open_parts(config, client=client))
+        parts = await stack.enter_async_context(open_services(config, client=client))
         yield Inside(Gateway(parts), http)
 
 

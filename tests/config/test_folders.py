@@ -16,9 +16,9 @@ import pytest
 from thinkwire.client.learned_facts import LOCAL_USER, LearnedFact, default_learned_facts
 from thinkwire.config import Profiles
 from thinkwire.config.paths import config_folder, data_folder, make_folder, state_folder
-from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.common.secret_box import load_secrets
 from thinkwire.gateway.ledger import open_ledger
-from thinkwire.gateway.secret import load_secrets
 from thinkwire.store import open_store
 from thinkwire.terminal.history import History
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.budget import EXAMPLES
-from thinkwire.gateway.half_close import STATUS_LINE_START
-from thinkwire.gateway.head_parsing import LARGEST_HEAD, MAX_HEADERS
-from thinkwire.gateway.line import MAX_PIPELINED, Line, Lines
+from thinkwire.gateway.server.half_close import STATUS_LINE_START
+from thinkwire.gateway.server.head_parsing import LARGEST_HEAD, MAX_HEADERS
+from thinkwire.gateway.server.protocol import MAX_PIPELINED, HttpProtocol, ProtocolFactory
 
 LIMIT = 50_000
 ROOM = 10_000_000
@@ -29,7 +29,7 @@ UNREAD = 256 * 1024
 class FakeTransport:
     """Keeps what is written, and calls back as a loop's transport does."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: HttpProtocol) -> None:
         self._line = line
         self.written = bytearray()
         self.closing = self.ended = self.paused = False
@@ -91,7 +91,7 @@ class Driver:
             loaded_app=app, timeout_keep_alive=5, head_seconds=5, body_seconds=5, max_buffered=limit
         )
         self._server = SimpleNamespace(connections=set(), tasks=set(), total_requests=0)
-        self.line = Lines()(config, self._server, {}, loop)
+        self.line = ProtocolFactory()(config, self._server, {}, loop)
         self.transport = FakeTransport(self.line)
         self.broken: list[dict[str, Any]] = []
         loop.set_exception_handler(lambda _, context: self.broken.append(context))

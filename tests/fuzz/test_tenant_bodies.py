@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.budget import EXAMPLES
 from thinkwire.catalog import default_catalog
-from thinkwire.gateway.spending import MOST_INPUT, estimate
-from thinkwire.gateway.vendor_state import named_ids
+from thinkwire.gateway.pipeline.spending import MOST_INPUT, estimate
+from thinkwire.gateway.pipeline.vendor_state import named_ids
 from thinkwire.jsonvalue import dump, parse_object
 
 pytestmark = pytest.mark.full

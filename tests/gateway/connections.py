@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import uvicorn
 
-from thinkwire.gateway.line import Lines
-from thinkwire.gateway.serve import QuietServer, listen
+from thinkwire.gateway.server.protocol import ProtocolFactory
+from thinkwire.gateway.server.serve import EmbeddedServer, listen
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -39,11 +39,11 @@ async def at(app: App, *, idle: int = 5, **bounds: float) -> AsyncIterator[int]:
     """The application behind our protocol; gives its port. `bounds` are those of `serve.Settings`."""
     listener = listen("127.0.0.1", 0)
     config = uvicorn.Config(
-        app, http=cast(Any, Lines()), log_config=None, lifespan="off", timeout_keep_alive=idle
+        app, http=cast(Any, ProtocolFactory()), log_config=None, lifespan="off", timeout_keep_alive=idle
     )
     for name, bound in bounds.items():
         setattr(config, name, bound)
-    server = QuietServer(config)
+    server = EmbeddedServer(config)
     task = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started:
         await asyncio.sleep(0.002)

@@ -15,17 +15,17 @@ from thinkwire.catalog import Catalog
 from thinkwire.client.engine import Client
 from thinkwire.client.learned_facts import LearnedFactsFile
 from thinkwire.gateway.app import Gateway
-from thinkwire.gateway.asked import Directory
-from thinkwire.gateway.carrier import Carrier
-from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.keyring import KeyRing
-from thinkwire.gateway.keys import KeyFile, LastUsed
+from thinkwire.gateway.auth.key_cache import KeyCache
+from thinkwire.gateway.auth.keys import KeyFile, LastUsed
+from thinkwire.gateway.auth.limits import Limits, OwnCounter
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
 from thinkwire.gateway.ledger import open_ledger
-from thinkwire.gateway.limits import Limits, OwnCounter
-from thinkwire.gateway.parts import Parts
-from thinkwire.gateway.record import Record
-from thinkwire.gateway.responses_store import open_responses
-from thinkwire.gateway.serve import serving
+from thinkwire.gateway.pipeline.services import Services
+from thinkwire.gateway.pipeline.upstream import ModelRouter
+from thinkwire.gateway.responses.store import open_responses
+from thinkwire.gateway.seals.carrier import Carrier
+from thinkwire.gateway.server.serve import serving
+from thinkwire.gateway.telemetry.record import RequestRecord
 
 SECRET = bytes(range(32))
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -43,10 +43,10 @@ class Served(NamedTuple):
     """A gateway: its address, what it is made of, and the records of what it served."""
 
     url: str
-    parts: Parts
-    records: list[Record]
+    parts: Services
+    records: list[RequestRecord]
 
-    async def recorded(self, count: int) -> list[Record]:
+    async def recorded(self, count: int) -> list[RequestRecord]:
         """The records, once there are so many: an answer is told before it is recorded."""
         async with asyncio.timeout(10):
             while len(self.records) < count:
@@ -76,7 +76,7 @@ async def gateway(
     for uvicorn.
     """
     config = config or config_of()
-    records: list[Record] = []
+    records: list[RequestRecord] = []
     async with AsyncExitStack() as stack:
         client = Client(
             keys=dict.fromkeys(bases, key),
@@ -94,11 +94,11 @@ async def gateway(
         )
         limits = Limits(config, OwnCounter(folder / "spending.db"))
         stack.push_async_callback(limits.aclose)
-        ring = KeyRing(KeyFile(folder / "access.toml"), loopback=True, used=LastUsed(folder / "used.json"))
-        parts = Parts(
+        ring = KeyCache(KeyFile(folder / "access.toml"), loopback=True, used=LastUsed(folder / "used.json"))
+        parts = Services(
             config=config,
             client=client,
-            directory=Directory(client, config),
+            directory=ModelRouter(client, config),
             carrier=Carrier(SECRET),
             keys=ring,
             limits=limits,

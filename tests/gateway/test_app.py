@@ -17,7 +17,7 @@ from tests.gateway.gateways import Served, config_of, gateway
 from tests.gateway.security.keyed import new_key
 from thinkwire.dialects.openai_chat.response import encode_response as encode_chat
 from thinkwire.events import Answer
-from thinkwire.gateway.line import Lines
+from thinkwire.gateway.server.protocol import ProtocolFactory
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Thinking, Turn
 from thinkwire.usage import measure
@@ -70,7 +70,7 @@ UPSTREAMS = ("deepseek", "anthropic", "openai", "google")
 @pytest.fixture(params=["line", "httptools"], ids=["line", "uvicorn"])
 def server(request: pytest.FixtureRequest) -> Any:
     """Our own connections with their direct way, and those of any other ASGI server."""
-    return Lines() if request.param == "line" else request.param
+    return ProtocolFactory() if request.param == "line" else request.param
 
 
 @pytest.fixture

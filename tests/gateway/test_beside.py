@@ -12,11 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from thinkwire.cli.app import app
-from thinkwire.gateway import beside, paths
-from thinkwire.gateway.beside import is_page
-from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.keys import KeyFile
-from thinkwire.gateway.serve import Orders, Served, serving
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
+from thinkwire.gateway.http import routes as paths
+from thinkwire.gateway.server import web_mount as beside
+from thinkwire.gateway.server.serve import GatewayApp, ServeOptions, serving
+from thinkwire.gateway.server.web_mount import is_page
 
 pytestmark = pytest.mark.anyio
 
@@ -59,7 +60,7 @@ def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
     config = GatewayConfig()
-    served = Served(Orders(config, sim=True, web=True))
+    served = GatewayApp(ServeOptions(config, sim=True, web=True))
     async with served._opened(), serving(served, config) as url:
         yield url
 
@@ -91,7 +92,7 @@ async def test_a_web_app_that_cannot_be_opened_says_so_and_no_more_and_the_gatew
 ) -> None:
     monkeypatch.setenv("THINKWIRE_DATABASE_URL", database)
     config = GatewayConfig()
-    served = Served(Orders(config, sim=True, web=True))
+    served = GatewayApp(ServeOptions(config, sim=True, web=True))
     async with served._opened(), serving(served, config) as url, aiohttp.ClientSession() as session:
         async with session.get(f"{url}/api/me") as me:
             assert me.status == 503
@@ -104,9 +105,9 @@ async def test_a_web_app_that_cannot_be_opened_says_so_and_no_more_and_the_gatew
 
 
 @asynccontextmanager
-async def both() -> AsyncIterator[tuple[str, Served, aiohttp.ClientSession]]:
+async def both() -> AsyncIterator[tuple[str, GatewayApp, aiohttp.ClientSession]]:
     config = GatewayConfig()
-    served = Served(Orders(config, sim=True, web=True))
+    served = GatewayApp(ServeOptions(config, sim=True, web=True))
     async with (
         served._opened(),
         serving(served, config) as url,

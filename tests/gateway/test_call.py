@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire.errors import Failure
-from thinkwire.gateway import ids as drawn_ids
-from thinkwire.gateway.call import Call
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.cost import cost_of
-from thinkwire.gateway.entrance import Entrance
-from thinkwire.gateway.headers import told_headers
-from thinkwire.gateway.ids import draw
-from thinkwire.gateway.keys import Tenant
-from thinkwire.gateway.outlet import Outlet
-from thinkwire.gateway.paths import Place
-from thinkwire.gateway.record import Kind, Record
+from thinkwire.gateway.auth.keys import Tenant
+from thinkwire.gateway.common import ids as drawn_ids
+from thinkwire.gateway.common.ids import new_id
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.http.client_response import ClientResponse
+from thinkwire.gateway.http.headers import told_headers
+from thinkwire.gateway.http.request_head import RequestHead
+from thinkwire.gateway.http.routes import Route
+from thinkwire.gateway.pipeline.context import RequestContext
+from thinkwire.gateway.telemetry.cost import cost_of
+from thinkwire.gateway.telemetry.record import RequestLabels, RequestRecord
 from thinkwire.notes import Note
 from thinkwire.usage import Usage
 
@@ -33,10 +33,10 @@ class Sent(NamedTuple):
     status: int | None
 
 
-def new_call(status: int | None = 200, *, trace: str | None = None) -> Call:
-    place = Place("generate", "anthropic")
-    entrance = Entrance("generate", place, "anthropic", True, trace=trace)
-    return Call({}, entrance, GatewayConfig(), cast(Outlet, Sent(status)))
+def new_call(status: int | None = 200, *, trace: str | None = None) -> RequestContext:
+    place = Route("generate", "anthropic")
+    entrance = RequestHead("generate", place, "anthropic", True, trace=trace)
+    return RequestContext({}, entrance, GatewayConfig(), cast(ClientResponse, Sent(status)))
 
 
 def test_a_record_has_everything_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_a_record_has_everything_in_its_place(monkeypatch: pytest.MonkeyPatch) -
     call.notes = [Note("field.dropped", "a"), Note("cache.lost", "b"), Note("field.dropped", "c")]
     cost = cost_of(usage, "anthropic", "claude-opus-5")
     assert cost
-    kind = Kind(
+    kind = RequestLabels(
         tenant="t1",
         dialect="gemini",
         operation="count_tokens",
@@ -73,7 +73,7 @@ def test_a_record_has_everything_in_its_place(monkeypatch: pytest.MonkeyPatch) -
         finish="stop",
         notes=("field.dropped", "cache.lost"),
     )
-    assert call.record() == Record(
+    assert call.record() == RequestRecord(
         id=call.id,
         time=1_800_000_000.5,
         kind=kind,
@@ -103,7 +103,7 @@ def test_of_a_call_that_came_to_nothing_nothing_is_known() -> None:
 
 
 def test_every_id_is_another() -> None:
-    ids = [draw() for _ in range(1000)]
+    ids = [new_id() for _ in range(1000)]
     assert len(set(ids)) == 1000
     assert all(re.fullmatch(r"[0-9a-f]{24}", one) for one in ids)
 
@@ -111,13 +111,13 @@ def test_every_id_is_another() -> None:
 def test_ids_are_drawn_from_the_systems_source_of_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn_ids, "_drawn", [])
     monkeypatch.setattr("os.urandom", lambda size: bytes(range(256)) * (size // 256))
-    ids = [draw() for _ in range(64)]
+    ids = [new_id() for _ in range(64)]
     assert sorted(bytes.fromhex("".join(ids))) == sorted(bytes(range(256)) * 3)
 
 
 FORK = """
 import os
-from thinkwire.gateway.ids import draw
+from thinkwire.gateway.common.ids import draw
 draw()
 child = os.fork()
 text = " ".join(draw() for _ in range(64)) + "\\n"

@@ -20,11 +20,11 @@ from thinkwire.catalog import default_catalog
 from thinkwire.client.engine import Client
 from thinkwire.client.prepare import PreparedRequest, prepare_request
 from thinkwire.events import Answer, collect
-from thinkwire.gateway.asked import find_meant
-from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.http.routes import Route, match_route
 from thinkwire.gateway.ingress.home import HOME
-from thinkwire.gateway.paths import Place, find_place
-from thinkwire.gateway.translate import intent_for, understand
+from thinkwire.gateway.pipeline.translate import intent_for, normalise_request
+from thinkwire.gateway.pipeline.upstream import resolve_upstream
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.jsonvalue import dump, parse
 from thinkwire.providers import default_providers
 from thinkwire.request import Request
@@ -51,7 +51,7 @@ class Capture(NamedTuple):
     """A request that a client once made."""
 
     name: str
-    place: Place
+    place: Route
     query: str
     body: dict[str, Any]
 
@@ -81,7 +81,7 @@ def _captures() -> Iterator[Capture]:
     root = clients_root()
     for path in sorted(root.glob("captures/*/*.json")) if root else ():
         capture = json.loads(path.read_bytes())
-        place = find_place(capture["path"])
+        place = match_route(capture["path"])
         assert place is not None
         if capture["method"] == "POST" and place.operation == "generate":
             name = f"{path.parent.name}/{path.stem}"
@@ -100,9 +100,9 @@ def decoded() -> tuple[tuple[Capture, Request], ...]:
 
 def sent(client: Client, model: str) -> Iterator[tuple[Capture, PreparedRequest]]:
     """Every capture as the gateway sends it on to a model: understood, opened, planned."""
-    meant, carrier = find_meant(client, model), Carrier(bytes(32))
+    meant, carrier = resolve_upstream(client, model), Carrier(bytes(32))
     for capture, request in decoded():
-        understood = understand(request, capture.place, meant.located.destination, query=capture.query)
+        understood = normalise_request(request, capture.place, meant.located.destination, query=capture.query)
         request, _ = carrier.open_request(understood.request, "me", capture.dialect)
         thinking = intent_for(meant, understood.intent)
         how: dict[str, Any] = {"thinking": thinking, "streamed": understood.streamed}

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from thinkwire.gateway.deadlines import NEVER, Deadlines
+from thinkwire.gateway.server.deadlines import NEVER, Deadlines
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from tests.gateway.gateways import gateway
 from tests.gateway.security.wire import ASK
 from tests.gateway.security.wire import post as asking
 from thinkwire.events import Answer
-from thinkwire.gateway.visit import EXTENSION, Visit
+from thinkwire.gateway.server.request_cycle import EXTENSION, RequestCycle
 from thinkwire.messages import Text, Turn
 
 pytestmark = pytest.mark.anyio
@@ -93,7 +93,7 @@ async def test_a_stream_goes_on(version: str) -> None:
     began = asyncio.Event()
 
     async def stream(scope: Any, receive: Any, send: Any) -> None:
-        visit: Visit = scope["extensions"][EXTENSION]
+        visit: RequestCycle = scope["extensions"][EXTENSION]
         visit.begin(200, [])
         visit.write(b"one")
         began.set()
@@ -116,7 +116,7 @@ async def test_a_stream_goes_on(version: str) -> None:
 
 async def silent(scope: Any, receive: Any, send: Any) -> None:
     """Says nothing, or one word and then nothing, until the client has left."""
-    visit: Visit = scope["extensions"][EXTENSION]
+    visit: RequestCycle = scope["extensions"][EXTENSION]
     left = asyncio.Event()
     visit.on_left = left.set
     if scope["path"] == "/begun":

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from thinkwire.gateway.keepalive import KeepAlive, Round
+from thinkwire.gateway.http.keepalive import KeepAlive, Round
 
 pytestmark = pytest.mark.anyio
 SECONDS = 0.04

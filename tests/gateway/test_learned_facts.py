@@ -16,7 +16,7 @@ from tests.gateway.gateways import gateway
 from thinkwire.catalog import Catalog, default_catalog
 from thinkwire.client.learned_facts import LearnedFactsFile, tenant_scope
 from thinkwire.events import Answer
-from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.auth.keys import KeyFile
 from thinkwire.messages import Text, Turn
 from thinkwire.providers import default_providers
 from thinkwire.sim.fixture import Running, simulator

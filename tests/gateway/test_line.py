@@ -17,10 +17,10 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from tests.gateway.connections import at, echo, post, said
-from thinkwire.gateway import line
-from thinkwire.gateway.head_parsing import LARGEST_HEAD
-from thinkwire.gateway.line import Lines
-from thinkwire.gateway.visit import EXTENSION, Visit
+from thinkwire.gateway.server import protocol as line
+from thinkwire.gateway.server.head_parsing import LARGEST_HEAD
+from thinkwire.gateway.server.protocol import ProtocolFactory
+from thinkwire.gateway.server.request_cycle import EXTENSION, RequestCycle
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ async def test_requests_that_come_together_are_answered_in_order() -> None:
 
 async def directly(scope: Any, receive: Any, send: Any) -> None:
     """Answers as the gateway does: head and body in one write of the direct way."""
-    visit: Visit = scope["extensions"][EXTENSION]
+    visit: RequestCycle = scope["extensions"][EXTENSION]
     body = visit.taken() or b""
     visit.whole(200, [], body)
 
@@ -67,7 +67,7 @@ async def test_a_head_goes_out_with_its_first_piece_or_by_itself_when_none_comes
     may_go_on = asyncio.Event()
 
     async def slowly(scope: Any, receive: Any, send: Any) -> None:
-        visit: Visit = scope["extensions"][EXTENSION]
+        visit: RequestCycle = scope["extensions"][EXTENSION]
         visit.begin(200, [])
         if scope["path"] == "/slow":
             await may_go_on.wait()
@@ -90,7 +90,7 @@ async def test_a_head_goes_out_with_its_first_piece_or_by_itself_when_none_comes
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 async def test_three_parts_are_put_as_one_piece(version: str) -> None:
     async def directly(scope: Any, receive: Any, send: Any) -> None:
-        visit: Visit = scope["extensions"][EXTENSION]
+        visit: RequestCycle = scope["extensions"][EXTENSION]
         visit.begin(200, [], b"first ")
         for word in (b"one", b"two"):
             if scope["path"] == "/put":
@@ -111,7 +111,7 @@ async def test_one_task_serves_a_connection_unless_it_is_still_busy() -> None:
     may_end = asyncio.Event()
 
     async def with_an_afterthought(scope: Any, receive: Any, send: Any) -> None:
-        visit: Visit = scope["extensions"][EXTENSION]
+        visit: RequestCycle = scope["extensions"][EXTENSION]
         served_by.append(asyncio.current_task())
         assert visit.task is asyncio.current_task()
         await directly(scope, receive, send)
@@ -144,7 +144,7 @@ async def test_a_refusal_does_not_overtake_the_answer_before_it() -> None:
     )
     config = SimpleNamespace(loaded_app=directly, timeout_keep_alive=5)
     server: Any = SimpleNamespace(connections=set(), tasks=set(), total_requests=0)
-    connection = Lines()(config, server, {}, asyncio.get_running_loop())
+    connection = ProtocolFactory()(config, server, {}, asyncio.get_running_loop())
     connection.connection_made(cast(Any, transport))
     connection.send_soon(b"answer")
     connection.data_received(b"NONSENSE\r\n\r\n")
@@ -210,8 +210,8 @@ async def test_an_idle_connection_keeps_nothing_of_the_request_before() -> None:
         await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
-    def kept() -> list[Visit]:
-        visits = [thing for thing in gc.get_objects() if type(thing) is Visit]
+    def kept() -> list[RequestCycle]:
+        visits = [thing for thing in gc.get_objects() if type(thing) is RequestCycle]
         return [visit for visit in visits if visit.scope["path"] == "/kept"]
 
     async with at(refuse) as port:
@@ -290,7 +290,7 @@ async def test_the_direct_way_tells_when_the_client_has_left() -> None:
     left = asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        visit: Visit = scope["extensions"][EXTENSION]
+        visit: RequestCycle = scope["extensions"][EXTENSION]
         visit.on_left = left.set
         visit.begin(200, [])
         visit.write(b"begun")
@@ -312,7 +312,7 @@ async def test_a_slow_reader_holds_the_writer_back() -> None:
     done = asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        visit: Visit = scope["extensions"][EXTENSION]
+        visit: RequestCycle = scope["extensions"][EXTENSION]
         assert visit.taken() == b"ask"
         assert visit.taken() is None
         visit.begin(200, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkwire.gateway.paths import find_place
+from thinkwire.gateway.http.routes import match_route
 
 PLACES = [
     ("/v1/messages", "generate", "anthropic", ""),
@@ -25,12 +25,12 @@ PLACES = [
 
 @pytest.mark.parametrize(("path", "operation", "dialect", "name"), PLACES)
 def test_a_path_means_one_operation(path: str, operation: str, dialect: str, name: str) -> None:
-    place = find_place(path)
+    place = match_route(path)
     assert place is not None
     assert (place.operation, place.dialect, place.name) == (operation, dialect, name)
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v2/messages", "/v1/messages/x", "/v1/modelsx", "/v1/models/"])
 def test_other_paths_mean_nothing_else(path: str) -> None:
-    place = find_place(path)
+    place = match_route(path)
     assert place is None or place.operation == "models"

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from thinkwire.gateway import serve
-from thinkwire.gateway.process_limits import (
+from thinkwire.gateway.server import serve
+from thinkwire.gateway.server.process_limits import (
     SPARE_FILES,
     MemoryTrimmer,
     warn_of_few_files,
@@ -39,7 +39,7 @@ def in_a_process(code: str, soft: int, hard: int) -> str:
 
 
 RAISE = """
-from thinkwire.gateway.process_limits import raise_open_files
+from thinkwire.gateway.server.process_limits import raise_open_files
 print(raise_open_files(%s), resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 
@@ -135,7 +135,7 @@ async def test_memory_is_given_back_when_much_was_used_and_nothing_is_served() -
 
 HEAP = """
 import asyncio
-from thinkwire.gateway.process_limits import TRIM_GROWTH, memory_trimmer
+from thinkwire.gateway.server.process_limits import TRIM_GROWTH, memory_trimmer
 trimmer = memory_trimmer(lambda: True)
 used = trimmer._used
 start = used()

@@ -14,15 +14,15 @@ from thinkwire import dialects
 from thinkwire.client.engine import Client
 from thinkwire.client.prepare import CallSpec, prepare_request
 from thinkwire.errors import MalformedInput
-from thinkwire.gateway import passthrough
-from thinkwire.gateway.asked import Directory, find_meant
-from thinkwire.gateway.carrier import Carrier
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.ingress.messages import BILLING
-from thinkwire.gateway.ledger.restoring import lacking, references
-from thinkwire.gateway.paths import Place
-from thinkwire.gateway.question import Question, like_before, recall, spoken
-from thinkwire.gateway.translate import Understood, asking_for, understand
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.http.routes import Route
+from thinkwire.gateway.ingress.anthropic_clients import BILLING
+from thinkwire.gateway.ledger.restore import lacking, references
+from thinkwire.gateway.pipeline import passthrough
+from thinkwire.gateway.pipeline.question import Question, like_before, recall, spoken
+from thinkwire.gateway.pipeline.translate import ClientRequest, asking_for, normalise_request
+from thinkwire.gateway.pipeline.upstream import ModelRouter, resolve_upstream
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.reasoning.plan import Plan
 from thinkwire.replay.ways import Ways
 from thinkwire.replay.words import words_of
@@ -35,10 +35,10 @@ CLIENT = Client(
     sim=False,
 )
 MEANT = {
-    name: find_meant(CLIENT, name)
+    name: resolve_upstream(CLIENT, name)
     for name in ("claude-opus-5", "gpt-4.1", "deepseek/deepseek-v4-pro", "google/gemini-3.5-flash")
 }
-PLACES = {name: Place("generate", name) for name in ("anthropic", "openai-chat", "openai-responses")}
+PLACES = {name: Route("generate", name) for name in ("anthropic", "openai-chat", "openai-responses")}
 WORDS = st.sampled_from(
     ["Why?", " ", "<think>So</think>", f"{BILLING} x", "thwi" + "A" * 80, "\n"]
 ) | st.text(min_size=1)
@@ -102,7 +102,7 @@ BEFORE: st.SearchStrategy[list[dict[str, Any]]] = st.sampled_from(
 )
 
 
-Known = tuple[Understood, CallSpec]
+Known = tuple[ClientRequest, CallSpec]
 
 
 def bodies(
@@ -120,7 +120,7 @@ def bodies(
 
 def in_general(body: dict[str, Any], dialect: str, model: str) -> Known:
     decoded = dialects.get(dialect).decode_request(body)
-    understood = understand(decoded, PLACES[dialect], MEANT[model].located.destination)
+    understood = normalise_request(decoded, PLACES[dialect], MEANT[model].located.destination)
     return understood, asking_for(MEANT[model], understood, SCOPE)
 
 
@@ -268,7 +268,7 @@ def test_what_goes_through_is_planned_as_if_it_were_the_first(data: st.DataObjec
 def test_a_model_stays_the_same_for_as_long_as_nothing_about_it_changes() -> None:
     now = 0.0
     client = Client(keys={"xai": "k"}, learned_facts=False, sim=False)
-    directory = Directory(client, GatewayConfig(), clock=lambda: now)
+    directory = ModelRouter(client, GatewayConfig(), clock=lambda: now)
     first = directory.find("xai/grok-4.6")
     now += 10
     assert directory.find("xai/grok-4.6") is first

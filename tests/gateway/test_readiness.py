@@ -19,13 +19,13 @@ from tests.gateway.test_beside import SIGNED_IN, TOKEN
 from tests.postgres import PostgreSQL, postgres
 from tests.redis import running
 from tests.support import ROOT
-from thinkwire.gateway import beside
-from thinkwire.gateway.backoff import retry_delays
-from thinkwire.gateway.checks import RedisCheck, check_database_file, check_folder
-from thinkwire.gateway.config import GatewayConfig, LedgerSettings, LimitSettings
+from thinkwire.gateway.common.backoff import retry_delays
+from thinkwire.gateway.config.gateway_config import GatewayConfig, LedgerSettings, LimitSettings
 from thinkwire.gateway.ledger import retrying
-from thinkwire.gateway.readiness import NotReady, Readiness
-from thinkwire.gateway.serve import Orders, Served, serving
+from thinkwire.gateway.server import web_mount as beside
+from thinkwire.gateway.server.serve import GatewayApp, ServeOptions, serving
+from thinkwire.gateway.telemetry.checks import RedisCheck, check_database_file, check_folder
+from thinkwire.gateway.telemetry.readiness import NotReady, Readiness
 from thinkwire.messages import Thinking, Turn
 from thinkwire.store.opening import migrate
 
@@ -46,12 +46,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries at once, and reports that are never reused."""
     for module in (beside, retrying):
         monkeypatch.setattr(module, "retry_delays", lambda: itertools.repeat(0.02))
-    monkeypatch.setattr("thinkwire.gateway.parts.Readiness", lambda: Readiness(max_age=0))
+    monkeypatch.setattr("thinkwire.gateway.pipeline.services.Readiness", lambda: Readiness(max_age=0))
 
 
 @asynccontextmanager
-async def running_server(config: GatewayConfig, **orders: Any) -> AsyncIterator[tuple[str, Served]]:
-    served = Served(Orders(config, sim=True, **orders))
+async def running_server(config: GatewayConfig, **orders: Any) -> AsyncIterator[tuple[str, GatewayApp]]:
+    served = GatewayApp(ServeOptions(config, sim=True, **orders))
     async with serving(served, config) as url:
         yield url, served
 

@@ -14,9 +14,15 @@ from starlette.responses import PlainTextResponse
 
 from tests.gateway.connections import at, echo, post, said
 from thinkwire.errors import BodyRejected
-from thinkwire.gateway.head_parsing import LARGEST_HEAD, MAX_HEADERS
-from thinkwire.gateway.line import MAX_PIPELINED
-from thinkwire.gateway.request_body import MAX_FRAMING, MAX_TRAILERS, MIN_RATE, BodyMemory, IncomingBody
+from thinkwire.gateway.server.head_parsing import LARGEST_HEAD, MAX_HEADERS
+from thinkwire.gateway.server.protocol import MAX_PIPELINED
+from thinkwire.gateway.server.request_body import (
+    MAX_FRAMING,
+    MAX_TRAILERS,
+    MIN_RATE,
+    BodyMemory,
+    IncomingBody,
+)
 
 pytestmark = pytest.mark.anyio
 

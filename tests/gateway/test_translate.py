@@ -19,12 +19,12 @@ from thinkwire.client.attempt import EventTextWriter
 from thinkwire.client.engine import Client
 from thinkwire.errors import Failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Event, Failed, Finished, Noted, Started
-from thinkwire.gateway.asked import find_meant
-from thinkwire.gateway.carrier import Carrier
-from thinkwire.gateway.live import Growing, Live
-from thinkwire.gateway.outlet import Outlet
-from thinkwire.gateway.paths import Place
-from thinkwire.gateway.translate import Telling, intent_for, understand
+from thinkwire.gateway.http.client_response import ClientResponse
+from thinkwire.gateway.http.routes import Route
+from thinkwire.gateway.pipeline.response_stream import FramedTextWriter, StreamingResponse
+from thinkwire.gateway.pipeline.translate import ResponseTranslator, intent_for, normalise_request
+from thinkwire.gateway.pipeline.upstream import resolve_upstream
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.messages import Origin, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.reasoning import Intent
@@ -54,12 +54,12 @@ BODIES: dict[str, dict[str, Any]] = {
 IDS = {"anthropic": "msg_", "openai-chat": "chatcmpl-", "openai-responses": "resp_", "gemini": ""}
 
 
-def telling(dialect: str, *, streamed: bool, query: str = "alt=sse", **more: Any) -> Telling:
-    place = Place("generate", dialect, streamed=streamed if dialect == "gemini" else None)
+def telling(dialect: str, *, streamed: bool, query: str = "alt=sse", **more: Any) -> ResponseTranslator:
+    place = Route("generate", dialect, streamed=streamed if dialect == "gemini" else None)
     body = BODIES[dialect] | ({"stream": streamed} if dialect != "gemini" else {}) | more
     sealer = Carrier(bytes(32)).sealer("me", dialect, Origin())
-    understood = understand(dialects.get(dialect).decode_request(body), place, query=query)
-    return Telling(understood, sealer, "asked-name")
+    understood = normalise_request(dialects.get(dialect).decode_request(body), place, query=query)
+    return ResponseTranslator(understood, sealer, "asked-name")
 
 
 def data_of(stream: bytes) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ INTENTS = [
 def test_the_level_in_a_name_wins_and_silence_leaves_a_model_as_it_is(
     name: str, said: Intent, expected: tuple[str | None, bool | None, bool | None]
 ) -> None:
-    intent = intent_for(find_meant(CLIENT, name), said)
+    intent = intent_for(resolve_upstream(CLIENT, name), said)
     assert (intent.level, intent.on, intent.show) == expected
 
 
@@ -160,11 +160,11 @@ def test_growing_says_what_feeding_says(
     for by_growth in (False, True):
         with standing_still():
             told, way = telling(dialect, streamed=True), Way()
-            live = Live(call_to(way), told, list, keep_nothing)
+            live = StreamingResponse(call_to(way), told, list, keep_nothing)
             live.hear([Started("upstream-1", "served-model", origin=Origin("deepseek"))])
             for index, (block, batches) in enumerate(blocks):
                 live.hear([BlockStarted(index, block)])
-                growing: Growing | None = None
+                growing: FramedTextWriter | None = None
                 for texts in batches:
                     growing = growing or (live.growing(index) if by_growth else None)
                     (growing or EventTextWriter(live, index)).grow(texts)
@@ -186,7 +186,7 @@ def standing_still() -> Iterator[None]:
     """Neither chance nor time makes a difference."""
     with (
         patch("os.urandom", bytes),
-        patch("thinkwire.gateway.translate.draw", lambda: "0" * 24),
+        patch("thinkwire.gateway.pipeline.translate.draw", lambda: "0" * 24),
         patch("time.time", lambda: 1_700_000_000.0),
     ):
         yield
@@ -215,8 +215,8 @@ class Way:
 
 
 def call_to(way: Any) -> Any:
-    return SimpleNamespace(outlet=Outlet(way, []), told=lambda: None, notes=[])
+    return SimpleNamespace(outlet=ClientResponse(way, []), told=lambda: None, notes=[])
 
 
-async def keep_nothing(told: Telling) -> None:
+async def keep_nothing(told: ResponseTranslator) -> None:
     pass

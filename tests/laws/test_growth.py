@@ -15,14 +15,14 @@ from thinkwire import dialects
 from thinkwire.client.engine import Client
 from thinkwire.client.prepare import prepare_request
 from thinkwire.context import count
-from thinkwire.gateway.asked import Meant, find_meant
-from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.http.routes import Route
 from thinkwire.gateway.ledger.ledger import Ledger
 from thinkwire.gateway.ledger.matching import prefixes_of
-from thinkwire.gateway.paths import Place
-from thinkwire.gateway.request_size import check_request_size, check_turns
-from thinkwire.gateway.responses_store import ResponseStore
-from thinkwire.gateway.translate import asking_for, understand
+from thinkwire.gateway.pipeline.request_size import check_request_size, check_turns
+from thinkwire.gateway.pipeline.translate import asking_for, normalise_request
+from thinkwire.gateway.pipeline.upstream import Upstream, resolve_upstream
+from thinkwire.gateway.responses.store import ResponseStore
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.jsonvalue import dump
 from thinkwire.replay import plan_replay
 from thinkwire.replay.doctor import examine, healed, mend_request
@@ -49,15 +49,15 @@ class NoShelf:
         return {}
 
 
-def meant(dialect: str) -> Meant:
-    return find_meant(Client(), MODELS[dialect])
+def meant(dialect: str) -> Upstream:
+    return resolve_upstream(Client(), MODELS[dialect])
 
 
-def steps(dialect: str, to: Meant, body: dict[str, Any]) -> Iterator[tuple[str, Callable[[], object]]]:
+def steps(dialect: str, to: Upstream, body: dict[str, Any]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Everything that a request of this body goes through, one after the other."""
     shelf: Any = NoShelf()
     ledger, stored = Ledger(shelf, SECRET, 60), ResponseStore(shelf, SECRET)
-    place = Place("generate", dialect, streamed=True if dialect == "gemini" else None)
+    place = Route("generate", dialect, streamed=True if dialect == "gemini" else None)
     destination, raw = to.located.destination, dump(body)
     decode = dialects.get(dialect).decode_request
     yield "check_request_size", lambda: check_request_size(raw, body)
@@ -65,8 +65,8 @@ def steps(dialect: str, to: Meant, body: dict[str, Any]) -> Iterator[tuple[str, 
     request = decode(body)
     yield "check_turns", lambda: check_turns(request.turns)
     yield "stored responses", lambda: asyncio.run(stored.open("t", request))
-    yield "understand", lambda: understand(request, place, destination)
-    understood = understand(request, place, destination)
+    yield "understand", lambda: normalise_request(request, place, destination)
+    understood = normalise_request(request, place, destination)
     asked = understood.request
     carrier = Carrier(SECRET)
     yield "carriers", lambda: carrier.open_request(asked, "t", dialect, bound=True)

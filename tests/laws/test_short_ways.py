@@ -18,11 +18,14 @@ from thinkwire.dialects.openai_chat import usage as chat_usage
 from thinkwire.dialects.openai_chat.constants import keep
 from thinkwire.dialects.openai_chat.reasoning import PLAIN, Thoughts, read_message
 from thinkwire.errors import MalformedInput
-from thinkwire.gateway import carried, carrier, passthrough
-from thinkwire.gateway.ingress import messages, thoughts
+from thinkwire.gateway.common.secret_box import SecretBox, spelled
+from thinkwire.gateway.ingress import anthropic_clients as messages
+from thinkwire.gateway.ingress import untrusted_thinking as thoughts
 from thinkwire.gateway.ingress.response_tools import Known, Offer, flat_name
-from thinkwire.gateway.ledger.restoring import lacking, references
-from thinkwire.gateway.secret import Box, spelled
+from thinkwire.gateway.ledger.restore import lacking, references
+from thinkwire.gateway.pipeline import passthrough
+from thinkwire.gateway.seals import carrier
+from thinkwire.gateway.seals import payload as carried
 from thinkwire.messages import Opaque, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Request, Tool
 
@@ -171,7 +174,7 @@ def test_a_tool_is_known_by_the_first_name_that_it_was_offered_by(
 
 def test_names_in_the_ledger_stay_what_they_were() -> None:
     """What is kept under a name must be found again, whichever way the name is made."""
-    box = Box([bytes(range(32)), bytes(range(1, 33))], "ledger")
+    box = SecretBox([bytes(range(32)), bytes(range(1, 33))], "ledger")
     short, more = spelled("tenant", "call", "call_abc", "ls"), spelled(b"after", b"place")
     kept = ["5962f2c0f283632030f7ee269b81930c", "0331661d87635d45accea0f819b8fbb3"]
     assert [name.hex() for name in box.names("tenant", "call", "call_abc", "ls", b"after", b"place")] == kept

@@ -18,7 +18,7 @@ ELSEWHERE = ["0.0.0.0", "::", "192.0.2.7", "example.org"]
 @pytest.fixture(autouse=True)
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
-    monkeypatch.setattr("thinkwire.gateway.serve.listen", _never)
+    monkeypatch.setattr("thinkwire.gateway.server.serve.listen", _never)
 
 
 def _never(host: str, port: int) -> None:
@@ -48,8 +48,10 @@ def test_nor_without_access_keys_for_the_gateway(host: str) -> None:
 def started(monkeypatch: pytest.MonkeyPatch, *options: str) -> tuple[str, Any]:
     """What the console shows, and what would be served."""
     served: list[Any] = []
-    monkeypatch.setattr("thinkwire.gateway.serve.listen", lambda *_: socket.create_server(("127.0.0.1", 0)))
-    monkeypatch.setattr("thinkwire.gateway.serve.run", lambda orders, listener: served.append(orders))
+    monkeypatch.setattr(
+        "thinkwire.gateway.server.serve.listen", lambda *_: socket.create_server(("127.0.0.1", 0))
+    )
+    monkeypatch.setattr("thinkwire.gateway.server.serve.run", lambda orders, listener: served.append(orders))
     # The command shares the token with its workers through the environment.
     monkeypatch.setenv("THINKWIRE_WEB_TOKEN", "")
     monkeypatch.setenv("THINKWIRE_WEB_COOKIE_SECRET", "")
@@ -68,8 +70,10 @@ def test_the_console_shows_the_address_that_signs_in(monkeypatch: pytest.MonkeyP
 
 
 def test_the_console_shows_the_operators_own_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("thinkwire.gateway.serve.run", lambda orders, listener: None)
-    monkeypatch.setattr("thinkwire.gateway.serve.listen", lambda *_: socket.create_server(("127.0.0.1", 0)))
+    monkeypatch.setattr("thinkwire.gateway.server.serve.run", lambda orders, listener: None)
+    monkeypatch.setattr(
+        "thinkwire.gateway.server.serve.listen", lambda *_: socket.create_server(("127.0.0.1", 0))
+    )
     monkeypatch.setenv("THINKWIRE_WEB_COOKIE_SECRET", "")
     monkeypatch.setenv("THINKWIRE_WEB_TOKEN", "a-token-of-the-operator-s-own")
     assert "/?token=a-token-of-the-operator-s-own\n" in serve().output

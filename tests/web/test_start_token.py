@@ -12,7 +12,7 @@ import pytest
 
 from tests.web.webs import MODEL, TOKEN, Browser, Served, all_bases, frames, sign_in, web_app
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.logs import redacted
+from thinkwire.gateway.telemetry.logs import redacted
 from thinkwire.sim.fixture import Running
 from thinkwire.web.routes import OPERATIONS
 from thinkwire.web.start_token import StartToken, cookie_name

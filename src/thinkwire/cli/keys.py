@@ -44,7 +44,7 @@ def keys() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def create(*, name: str, patterns: tuple[str, ...], as_json: bool, **limits: Any) -> None:
     """Make a key and show it, once."""
-    from thinkwire.gateway.keys import KeyFile
+    from thinkwire.gateway.auth.keys import KeyFile
 
     days = limits["expires"]
     until = None if days is None else _now() + datetime.timedelta(days=days)
@@ -64,7 +64,7 @@ def create(*, name: str, patterns: tuple[str, ...], as_json: bool, **limits: Any
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def list_command(as_json: bool) -> None:
     """Show the keys, without their secrets."""
-    from thinkwire.gateway.keys import KeyFile, LastUsed
+    from thinkwire.gateway.auth.keys import KeyFile, LastUsed
 
     with designed_errors():
         file = KeyFile()
@@ -86,7 +86,7 @@ def list_command(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def rotate(name_or_id: str, as_json: bool) -> None:
     """Give a key a new secret. Its owner keeps limits and everything that the gateway remembers."""
-    from thinkwire.gateway.keys import KeyFile
+    from thinkwire.gateway.auth.keys import KeyFile
 
     with designed_errors():
         key, secret = KeyFile().rotate(name_or_id)
@@ -97,7 +97,7 @@ def rotate(name_or_id: str, as_json: bool) -> None:
 @click.argument("name_or_id")
 def revoke(name_or_id: str) -> None:
     """Make a key void, within a tenth of a second."""
-    from thinkwire.gateway.keys import KeyFile
+    from thinkwire.gateway.auth.keys import KeyFile
 
     with designed_errors():
         file = KeyFile()

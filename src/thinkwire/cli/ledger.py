@@ -13,7 +13,7 @@ import msgspec
 from thinkwire.cli.io import designed_errors, write_json
 
 if TYPE_CHECKING:
-    from thinkwire.gateway.ledger import Shelf
+    from thinkwire.gateway.ledger import LedgerBackend
 
 _T = TypeVar("_T")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -90,20 +90,20 @@ def purge(
 
 def _place(url: str | None, file: str | None) -> tuple[str | None, float]:
     """Where the ledger is, and after how many seconds it forgets."""
-    from thinkwire.gateway.config import GatewayConfig
+    from thinkwire.gateway.config.gateway_config import GatewayConfig
 
     settings = GatewayConfig.load(file).ledger
     return url or settings.url, float(settings.ttl_seconds)
 
 
-def _run(url: str | None, use: Callable[[Shelf], Awaitable[_T]]) -> _T:
+def _run(url: str | None, use: Callable[[LedgerBackend], Awaitable[_T]]) -> _T:
     """Opens the store without limits, so that looking at it forgets nothing."""
     import asyncio
 
-    from thinkwire.gateway.ledger import Limits, open_shelf
+    from thinkwire.gateway.ledger import Limits, open_backend
 
     async def used() -> _T:
-        shelf = await open_shelf(url, Limits(ttl=float("inf"), max_bytes=2**62))
+        shelf = await open_backend(url, Limits(ttl=float("inf"), max_bytes=2**62))
         try:
             return await use(shelf)
         finally:

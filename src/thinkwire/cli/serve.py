@@ -9,8 +9,8 @@ import click
 from thinkwire.errors import ThinkwireError
 
 if TYPE_CHECKING:
-    from thinkwire.gateway.config import GatewayConfig
-    from thinkwire.gateway.keys import Keys
+    from thinkwire.gateway.auth.keys import Keys
+    from thinkwire.gateway.config.gateway_config import GatewayConfig
     from thinkwire.web.start_token import StartToken
 
 _SIMULATED = """\
@@ -69,7 +69,7 @@ def _configured(file: str | None, said: dict[str, Any]) -> GatewayConfig:
     """The configuration, with what the command line says over it."""
     import msgspec
 
-    from thinkwire.gateway.config import GatewayConfig
+    from thinkwire.gateway.config.gateway_config import GatewayConfig
 
     config = GatewayConfig.load(file)
     return msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, **said))
@@ -93,9 +93,9 @@ def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> N
     import msgspec
 
     from thinkwire.client.credentials import find_key
-    from thinkwire.gateway.guard import require_keys
-    from thinkwire.gateway.keys import KeyFile
-    from thinkwire.gateway.serve import Orders, listen, run
+    from thinkwire.gateway.auth.keys import KeyFile
+    from thinkwire.gateway.http.security import require_keys
+    from thinkwire.gateway.server.serve import ServeOptions, listen, run
 
     keys = KeyFile().read()
     require_keys(config, keys)
@@ -112,7 +112,7 @@ def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> N
         click.echo(f"Web app        {why_not or _web_address(config, token, auth=auth)}\n")
         if token is not None:
             token.share()
-        run(Orders(config, simulated, web, auth), listener)
+        run(ServeOptions(config, simulated, web, auth), listener)
     finally:
         listener.close()
 
@@ -134,7 +134,7 @@ def _with_web(config: GatewayConfig, wanted: bool, auth: bool, *, keyed: bool) -
     from importlib.util import find_spec
 
     from thinkwire.errors import ConfigError
-    from thinkwire.gateway.guard import why_web_is_off
+    from thinkwire.gateway.http.security import why_web_is_off
     from thinkwire.request_origin import is_loopback
 
     if not wanted:

@@ -7,17 +7,18 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from thinkwire.errors import Failure, ThinkwireError
-from thinkwire.gateway import counting, models
-from thinkwire.gateway.answers import JSON, failure_of
-from thinkwire.gateway.call import Call
-from thinkwire.gateway.entrance import OPEN, Entrances
-from thinkwire.gateway.exchange import generate
-from thinkwire.gateway.guard import ClientLeft, Refusal, cors_headers, read_body
-from thinkwire.gateway.headers import HeaderPairs, Scope
-from thinkwire.gateway.keys import LOCAL
-from thinkwire.gateway.outlet import Outlet, Receive, Send, way_of
-from thinkwire.gateway.parts import Parts
-from thinkwire.gateway.responses_store import ResponseStore, item_ids
+from thinkwire.gateway.auth.keys import LOCAL
+from thinkwire.gateway.http.client_response import ClientResponse, Receive, Send, writer_of
+from thinkwire.gateway.http.errors import JSON, failure_of
+from thinkwire.gateway.http.headers import HeaderPairs, Scope
+from thinkwire.gateway.http.request_head import OPEN, RequestHeadCache
+from thinkwire.gateway.http.security import ClientLeft, Refusal, cors_headers, read_body
+from thinkwire.gateway.pipeline import count_tokens as counting
+from thinkwire.gateway.pipeline import list_models as models
+from thinkwire.gateway.pipeline.context import RequestContext
+from thinkwire.gateway.pipeline.exchange import generate
+from thinkwire.gateway.pipeline.services import Services
+from thinkwire.gateway.responses.store import ResponseStore, item_ids
 from thinkwire.jsonvalue import dump
 
 _TEXT: HeaderPairs = [(b"content-type", b"text/plain; charset=utf-8")]
@@ -30,9 +31,9 @@ _log = logging.getLogger("thinkwire.gateway")
 class Gateway:
     """Any client on any model. `parts` are open already; whoever opened them closes them."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Services) -> None:
         self.parts = parts
-        self._entrances = Entrances()
+        self._entrances = RequestHeadCache()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -41,9 +42,9 @@ class Gateway:
         parts = self.parts
         config = parts.config
         entrance = self._entrances.find(scope, config)
-        way = way_of(scope, receive, send)
-        outlet = Outlet(way, [*entrance.always])
-        call = Call(scope, entrance, config, outlet)
+        way = writer_of(scope, receive, send)
+        outlet = ClientResponse(way, [*entrance.always])
+        call = RequestContext(scope, entrance, config, outlet)
         outlet.always.append((b"x-thinkwire-request-id", call.id.encode()))
         raw = b""
         try:
@@ -69,7 +70,7 @@ class Gateway:
             if entrance.is_told:
                 self._tell(call)
 
-    def _tell(self, call: Call) -> None:
+    def _tell(self, call: RequestContext) -> None:
         record = call.record()
         for observe in self.parts.observers:
             try:
@@ -78,7 +79,7 @@ class Gateway:
                 _log.exception("an observer of requests failed")
 
 
-async def _break_off(call: Call, cancelled: asyncio.CancelledError) -> None:
+async def _break_off(call: RequestContext, cancelled: asyncio.CancelledError) -> None:
     """Whoever served was cancelled: because the client has left, else because the gateway ends."""
     outlet = call.outlet
     if not outlet.left:
@@ -88,23 +89,23 @@ async def _break_off(call: Call, cancelled: asyncio.CancelledError) -> None:
     call.client_left = True
 
 
-async def _refuse(call: Call, error: ThinkwireError) -> None:
+async def _refuse(call: RequestContext, error: ThinkwireError) -> None:
     if isinstance(error, Refusal) and error.closes:
         call.outlet.always.append((b"connection", b"close"))
     await call.fail(failure_of(error))
 
 
-async def _turn_away(parts: Parts, call: Call, raw: bytes) -> None:
+async def _turn_away(parts: Services, call: RequestContext, raw: bytes) -> None:
     """What the head alone forbids."""
     assert call.entrance.refusal is not None
     raise call.entrance.refusal
 
 
-async def _preflight(parts: Parts, call: Call, raw: bytes) -> None:
+async def _preflight(parts: Services, call: RequestContext, raw: bytes) -> None:
     await call.outlet.whole(204, cors_headers(call.scope, call.config, preflight=True), b"")
 
 
-async def _response(parts: Parts, call: Call, raw: bytes) -> None:
+async def _response(parts: Services, call: RequestContext, raw: bytes) -> None:
     """A stored response, where somebody keeps them."""
     responses, name = parts.responses, call.place.name
     if call.scope["method"] == "DELETE":
@@ -118,7 +119,7 @@ async def _response(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(200, JSON, dump(found))
 
 
-async def _delete(parts: Parts, responses: ResponseStore, tenant: str, name: str) -> bool:
+async def _delete(parts: Services, responses: ResponseStore, tenant: str, name: str) -> bool:
     """Delete a stored response, and before it what the ledger remembers of its reasoning."""
     found = await responses.get(tenant, name)
     if found is not None and parts.ledger is not None:
@@ -126,7 +127,7 @@ async def _delete(parts: Parts, responses: ResponseStore, tenant: str, name: str
     return await responses.delete(tenant, name)
 
 
-async def _metrics(parts: Parts, call: Call, raw: bytes) -> None:
+async def _metrics(parts: Services, call: RequestContext, raw: bytes) -> None:
     if parts.metrics is None:
         raise Refusal(404, "not_found", "metrics are switched off (enabled under [metrics])")
     sees_all = call.tenant.is_operator or call.tenant.id == LOCAL.id
@@ -134,11 +135,11 @@ async def _metrics(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(200, [(b"content-type", kind.encode())], text)
 
 
-async def _hello(parts: Parts, call: Call, raw: bytes) -> None:
+async def _hello(parts: Services, call: RequestContext, raw: bytes) -> None:
     await call.outlet.whole(200, _TEXT, b"thinkwire gateway\n" if call.scope["method"] == "GET" else b"")
 
 
-async def _ready(parts: Parts, call: Call, raw: bytes) -> None:
+async def _ready(parts: Services, call: RequestContext, raw: bytes) -> None:
     """Answer 200 when everything that the gateway needs can be used, else 503; the body lists each check."""
     report = await parts.readiness.report()
     status = 200 if report.is_ready else 503
@@ -146,11 +147,11 @@ async def _ready(parts: Parts, call: Call, raw: bytes) -> None:
     await call.outlet.whole(status, [*JSON, (b"cache-control", b"no-store")], body)
 
 
-async def _well(parts: Parts, call: Call, raw: bytes) -> None:
+async def _well(parts: Services, call: RequestContext, raw: bytes) -> None:
     await call.outlet.whole(200, _TEXT, b"ok\n" if call.scope["method"] == "GET" else b"")
 
 
-_OPERATIONS: dict[str, Callable[[Parts, Call, bytes], Awaitable[None]]] = {
+_OPERATIONS: dict[str, Callable[[Services, RequestContext, bytes], Awaitable[None]]] = {
     "generate": generate,
     "count_tokens": counting.count_tokens,
     "models": models.list_models,

@@ -11,7 +11,7 @@ import pytest
 from tests.gateway.gateways import Served
 from thinkwire import dialects
 from thinkwire.events import Answer
-from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.jsonvalue import dump_text, parse
 from thinkwire.messages import Block, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Request, Tool

@@ -25,8 +25,8 @@ from thinkwire.events import (
     collect,
     events_of,
 )
-from thinkwire.gateway.carried import NOBODY, PREFIX, TEXT_LIMIT
-from thinkwire.gateway.carrier import Carrier
+from thinkwire.gateway.seals.carrier import Carrier
+from thinkwire.gateway.seals.payload import NOBODY, PREFIX, TEXT_LIMIT
 from thinkwire.messages import Block, Image, Opaque, Origin, Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.replay import Destination, plan_replay

@@ -11,8 +11,8 @@ import pytest
 from thinkwire import dialects
 from thinkwire.client.engine import Client
 from thinkwire.events import Collector, Event, collect
-from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.ledger import Ledger, open_ledger
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.messages import Origin, Text, Thinking, ToolResult, Turn
 from thinkwire.providers import default_providers
 from thinkwire.request import Request, Tool

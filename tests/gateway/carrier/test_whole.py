@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests import strategies
 from thinkwire.events import Answer, collect, events_of
-from thinkwire.gateway.carried import Carried
-from thinkwire.gateway.carrier import Carrier
-from thinkwire.gateway.sealer import Sealer
-from thinkwire.gateway.secret import Box
+from thinkwire.gateway.common.secret_box import SecretBox
+from thinkwire.gateway.seals.carrier import Carrier
+from thinkwire.gateway.seals.payload import CarrierPayload
+from thinkwire.gateway.seals.sealer import Sealer
 from thinkwire.messages import Block, Image, Origin, Seal, Text, Thinking, ToolCall, Turn
 
 DIALECTS = ["anthropic", "openai-chat", "openai-responses", "gemini"]
@@ -39,7 +39,7 @@ blocks = st.lists(
 ).map(tuple)
 
 
-def shown(box: Box, carried: Carried, tenant: str) -> str:
+def shown(box: SecretBox, carried: CarrierPayload, tenant: str) -> str:
     """A carrier that can be compared."""
     return repr((carried, [kept.block.seal and kept.block.seal.data for kept in carried.kept], tenant))
 
@@ -55,8 +55,8 @@ def test_a_whole_answer_is_sealed_as_its_events_are(
 ) -> None:
     answer = Answer(Turn("assistant", (*before, thought, *after)), "stop")
     with (
-        patch("thinkwire.gateway.sealer.new_turn", return_value=b"turn"),
-        patch("thinkwire.gateway.sealer.write", shown),
+        patch("thinkwire.gateway.seals.sealer.new_turn", return_value=b"turn"),
+        patch("thinkwire.gateway.seals.sealer.write", shown),
     ):
         at_once, by_events = sealer(dialect, whole), sealer(dialect, whole)
         told = at_once.answer(answer)
@@ -67,7 +67,7 @@ def test_a_whole_answer_is_sealed_as_its_events_are(
 
 def test_the_first_thought_carries_the_seals_of_the_calls() -> None:
     thought, call = Thinking("Hm."), ToolCall("c", "f", "{}", seal=Seal("gemini.thought", "sig"))
-    with patch("thinkwire.gateway.sealer.write", shown):
+    with patch("thinkwire.gateway.seals.sealer.write", shown):
         told = sealer("anthropic").answer(Answer(Turn("assistant", (thought, call)), "tool_calls"))
     first, second = told.turn.blocks
     assert isinstance(first, Thinking)

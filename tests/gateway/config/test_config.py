@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig, Routed
+from thinkwire.gateway.config.gateway_config import GatewayConfig, RouteChoice
 from thinkwire.reasoning.levels import LEVELS
 from thinkwire.request_origin import is_loopback
 
@@ -73,7 +73,7 @@ def test_a_name_leads_to_its_model(name: str, dialect: str | None, target: str) 
 
 @given(st.text(max_size=40))
 def test_without_configuration_every_name_goes_through_unchanged(name: str) -> None:
-    assert PLAIN.route(name) == Routed((name.strip(),), (), name.strip())
+    assert PLAIN.route(name) == RouteChoice((name.strip(),), (), name.strip())
 
 
 @given(st.sampled_from(LEVELS), st.sampled_from(["fast", "claude-3-haiku", "gpt-5.5", "nobody/knows"]))

@@ -8,7 +8,7 @@ import tomllib
 import msgspec
 
 from tests.support import ROOT
-from thinkwire.gateway.config import GatewayConfig, Server
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
 
 PAGE = (ROOT / "docs" / "gateway-operations.md").read_text()
 TEXT = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0]

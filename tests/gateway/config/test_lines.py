@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.config_file import Document, line_of
+from thinkwire.gateway.config.document import Document, line_of
+from thinkwire.gateway.config.gateway_config import GatewayConfig
 
 NAMES = st.text('abcXYZ019_- ."\\é#=[]', min_size=1, max_size=8)
 VALUES = st.sampled_from(

@@ -15,9 +15,9 @@ from msgspec import inspect
 
 from thinkwire.cli.app import app
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig, LedgerSettings, LimitSettings, Server
-from thinkwire.gateway.config_file import accepted_at
-from thinkwire.gateway.keepalive import Round
+from thinkwire.gateway.config.document import accepted_at
+from thinkwire.gateway.config.gateway_config import GatewayConfig, LedgerSettings, LimitSettings, Server
+from thinkwire.gateway.http.keepalive import Round
 
 SECTIONS: dict[str, type[msgspec.Struct]] = {
     "server": Server,

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.watcher import AT_START, Watcher
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
+from thinkwire.gateway.config.reload import AT_START, ConfigWatcher
 
 
 def write(path: Path, text: str) -> None:
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_change_counts_once(file: Path) -> None:
     seen: list[GatewayConfig] = []
-    watcher = Watcher(GatewayConfig.load(file), seen.append)
+    watcher = ConfigWatcher(GatewayConfig.load(file), seen.append)
     assert not watcher.poll()
     write(file, '[aliases]\na = "two"\n')
     assert watcher.poll()
@@ -44,7 +44,7 @@ def test_a_broken_file_keeps_everything_and_says_why(
     file: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = GatewayConfig.load(file)
-    watcher = Watcher(before)
+    watcher = ConfigWatcher(before)
     write(file, text)
     assert not watcher.poll()
     assert watcher.config is before
@@ -55,7 +55,7 @@ def test_a_broken_file_keeps_everything_and_says_why(
 
 
 def test_a_file_that_goes_away_keeps_everything(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    watcher = Watcher(GatewayConfig.load(file))
+    watcher = ConfigWatcher(GatewayConfig.load(file))
     file.unlink()
     assert not watcher.poll()
     assert watcher.config.aliases == {"a": "one"}
@@ -64,7 +64,7 @@ def test_a_file_that_goes_away_keeps_everything(file: Path, caplog: pytest.LogCa
 
 def test_a_file_that_comes_later_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKWIRE_CONFIG", str(tmp_path))
-    watcher = Watcher(GatewayConfig.load())
+    watcher = ConfigWatcher(GatewayConfig.load())
     assert not watcher.poll()
     write(tmp_path / "gateway.toml", '[aliases]\na = "late"\n')
     assert watcher.poll()
@@ -75,7 +75,7 @@ def test_what_the_command_line_said_stays_and_a_move_is_for_the_next_start(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = msgspec.structs.replace(GatewayConfig.load(file), server=Server(port=9))
-    watcher = Watcher(running)
+    watcher = ConfigWatcher(running)
     write(file, "[server]\nport = 10\nmax_streams = 3\n")
     with caplog.at_level(logging.INFO, "thinkwire"):
         assert watcher.poll()
@@ -96,7 +96,7 @@ def test_what_is_opened_at_the_start_stays_and_is_told_by_its_section(
         "tracing": "enabled = true",
     }
     running = GatewayConfig.load(file)
-    watcher = Watcher(running)
+    watcher = ConfigWatcher(running)
     write(file, f"[{section}]\n{changes[section]}\n")
     with caplog.at_level(logging.INFO, "thinkwire"):
         watcher.poll()
@@ -106,7 +106,7 @@ def test_what_is_opened_at_the_start_stays_and_is_told_by_its_section(
 
 
 def test_a_reload_by_hand_reads_what_looks_the_same(file: Path) -> None:
-    watcher = Watcher(GatewayConfig.load(file))
+    watcher = ConfigWatcher(GatewayConfig.load(file))
     state = file.stat()
     file.write_text('[aliases]\na = "two"\n')
     os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
@@ -117,7 +117,7 @@ def test_a_reload_by_hand_reads_what_looks_the_same(file: Path) -> None:
 @pytest.mark.anyio
 async def test_it_watches_until_it_is_stopped(file: Path) -> None:
     changed = asyncio.Event()
-    watcher = Watcher(GatewayConfig.load(file), lambda config: changed.set())
+    watcher = ConfigWatcher(GatewayConfig.load(file), lambda config: changed.set())
     task = asyncio.create_task(watcher.run(interval=0.01))
     write(file, '[aliases]\na = "two"\n')
     async with asyncio.timeout(5):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.entrance import HEARD, Entrance, Entrances, look
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
+from thinkwire.gateway.http.request_head import HEARD, RequestHead, RequestHeadCache, read_head
 
 PAGE = "https://chat.example.com"
 KEY = b"tw_planted"
@@ -72,7 +72,7 @@ def scope(*headers: tuple[bytes, bytes], **more: Any) -> dict[str, Any]:
     }
 
 
-def told(entrance: Entrance) -> dict[str, Any]:
+def told(entrance: RequestHead) -> dict[str, Any]:
     refusal = entrance.refusal
     said = None if refusal is None else (refusal.failure, refusal.closes)
     return msgspec.structs.asdict(entrance) | {"refusal": said}
@@ -80,13 +80,13 @@ def told(entrance: Entrance) -> dict[str, Any]:
 
 @given(st.lists(heads, min_size=1, max_size=3), st.lists(st.sampled_from(values[b"content-length"])))
 def test_a_known_head_has_the_entrance_that_a_look_finds(drawn: list[Any], lengths: list[bytes]) -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     for _ in range(2):
         for head in drawn:
-            assert told(entrances.find(dict(head), CONFIG)) == told(look(dict(head), CONFIG))
+            assert told(entrances.find(dict(head), CONFIG)) == told(read_head(dict(head), CONFIG))
             for length in lengths:
                 longer = head | {"headers": [*head["headers"], (b"content-length", length)]}
-                assert told(entrances.find(dict(longer), CONFIG)) == told(look(dict(longer), CONFIG))
+                assert told(entrances.find(dict(longer), CONFIG)) == told(read_head(dict(longer), CONFIG))
 
 
 class Watched(dict[Any, Any]):
@@ -116,14 +116,14 @@ def test_an_entrance_depends_on_nothing_else(head: Any) -> None:
         by_name.setdefault(name, []).append(value.decode("latin-1"))
     headers = Watched(by_name)
     sent = Watched(head | {"thinkwire.headers": headers})
-    look(sent, CONFIG)
+    read_head(sent, CONFIG)
     assert headers.sought - HEARD == set()
     assert b"host" in headers.sought
     assert sent.sought <= {"method", "path", "query_string", "server", "thinkwire.headers"}
 
 
 def test_the_same_head_is_looked_at_once_whatever_its_length_and_its_unheard_headers() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     first = entrances.find(scope(HOST, (b"content-length", b"7"), (b"x-request-id", b"1")), CONFIG)
     again = entrances.find(scope((b"content-length", b"9"), HOST, (b"x-request-id", b"2")), CONFIG)
     assert again is first
@@ -145,7 +145,7 @@ def test_the_same_head_is_looked_at_once_whatever_its_length_and_its_unheard_hea
     ],
 )
 def test_a_known_head_does_not_let_others_in(headers: list[tuple[bytes, bytes]]) -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     assert entrances.find(scope(HOST, (b"content-length", b"1")), CONFIG).refusal is None
     assert entrances.find(scope(HOST, (b"transfer-encoding", b"chunked")), CONFIG).refusal is None
     for _ in range(2):
@@ -154,7 +154,7 @@ def test_a_known_head_does_not_let_others_in(headers: list[tuple[bytes, bytes]])
 
 
 def test_another_configuration_counts_at_once() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     sent = scope(HOST, (b"content-length", b"900"))
     assert entrances.find(dict(sent), CONFIG).refusal is None
     for server, status in (
@@ -168,7 +168,7 @@ def test_another_configuration_counts_at_once() -> None:
 
 
 def test_the_address_that_was_called_counts() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     called = (b"host", b"10.0.0.1")
     for _ in range(2):
         assert entrances.find(scope(called, server=("10.0.0.1", 1)), CONFIG).refusal is None
@@ -177,7 +177,7 @@ def test_the_address_that_was_called_counts() -> None:
 
 
 def test_each_key_has_an_entrance_of_its_own() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     for _ in range(2):
         for key in (b"tw_one", b"tw_two"):
             assert entrances.find(scope(HOST, (b"x-api-key", key)), CONFIG).key == key.decode()
@@ -185,7 +185,7 @@ def test_each_key_has_an_entrance_of_its_own() -> None:
 
 
 def test_traces_are_of_one_request() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     for trace in (b"00-1", b"00-2", b"00-1"):
         assert entrances.find(scope(HOST, (b"traceparent", trace)), CONFIG).trace == trace.decode()
     assert entrances.find(scope(HOST), CONFIG).trace is None
@@ -193,11 +193,11 @@ def test_traces_are_of_one_request() -> None:
 
 
 def test_few_heads_are_remembered_and_no_large_ones() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     for number in range(1000):
         entrances.find(scope(HOST, (b"x-api-key", b"%d" % number)), CONFIG)
     assert 0 < len(entrances._known) <= 256
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     for large in (
         scope(HOST, (b"x-api-key", b"k" * 5000)),
         scope(HOST, path=f"/v1/models/{'m' * 5000}", method="GET"),
@@ -209,7 +209,7 @@ def test_few_heads_are_remembered_and_no_large_ones() -> None:
 
 
 def test_no_key_shows() -> None:
-    entrances = Entrances()
+    entrances = RequestHeadCache()
     found = entrances.find(scope(HOST, (b"x-api-key", KEY)), CONFIG)
     assert found.key == KEY.decode()
     shown = repr(entrances) + repr(found) + str(found) + f"{entrances}"

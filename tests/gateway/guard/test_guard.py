@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from thinkwire import dialects
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig, Routed, Server
-from thinkwire.gateway.guard import (
+from thinkwire.gateway.auth.keys import KeyFile, Tenant
+from thinkwire.gateway.config.gateway_config import GatewayConfig, RouteChoice, Server
+from thinkwire.gateway.http.headers import FORWARDED, forwarded_headers, header_value, told_headers
+from thinkwire.gateway.http.security import (
     ClientLeft,
     Refusal,
     check_model,
@@ -23,8 +25,6 @@ from thinkwire.gateway.guard import (
     read_body,
     require_keys,
 )
-from thinkwire.gateway.headers import FORWARDED, forwarded_headers, header_value, told_headers
-from thinkwire.gateway.keys import KeyFile, Tenant
 from thinkwire.jsonvalue import parse
 from thinkwire.notes import Note
 
@@ -227,9 +227,9 @@ def test_a_gateway_that_others_can_reach_starts_with_keys_only(file: KeyFile) ->
 def test_a_scope_holds_for_every_name_of_a_model() -> None:
     tenant = Tenant("t", "t", models=("anthropic/*", "fast"))
     for asked, name in (("claude-opus-5/high", "claude-opus-5/high"), ("fast", "openai/gpt-5.5/low")):
-        check_model(tenant, Routed((name,), (), asked))
+        check_model(tenant, RouteChoice((name,), (), asked))
     with pytest.raises(Refusal) as caught:
-        check_model(tenant, Routed(("gpt-5.5/high",), (), "gpt-5.5/high"))
+        check_model(tenant, RouteChoice(("gpt-5.5/high",), (), "gpt-5.5/high"))
     assert (caught.value.status, caught.value.kind) == (403, "auth")
 
 

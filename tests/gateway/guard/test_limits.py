@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from tests.redis import running
 from tests.support import need
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig, LimitSettings, Server
-from thinkwire.gateway.counters import RESERVATION_SECONDS, Reservation, _Bucket
-from thinkwire.gateway.guard import Refusal
-from thinkwire.gateway.keys import LOCAL, Tenant
-from thinkwire.gateway.limits import Counter, Limits, OwnCounter, RedisCounter, open_counter
+from thinkwire.gateway.auth.counters import RESERVATION_SECONDS, Reservation, _Bucket
+from thinkwire.gateway.auth.keys import LOCAL, Tenant
+from thinkwire.gateway.auth.limits import Counter, Limits, OwnCounter, RedisCounter, open_counter
+from thinkwire.gateway.config.gateway_config import GatewayConfig, LimitSettings, Server
+from thinkwire.gateway.http.security import Refusal
 
 pytestmark = pytest.mark.anyio
 MORNING = 1_800_000_000.0
@@ -206,7 +206,7 @@ async def test_a_reservation_that_was_never_settled_counts_as_spent(counters: Ca
 async def test_a_killed_worker_leaves_its_reservation(tmp_path: Path) -> None:
     script = (
         "import asyncio, os, signal, sys; from pathlib import Path\n"
-        "from thinkwire.gateway.counters import OwnCounter, Reservation\n"
+        "from thinkwire.gateway.auth.counters import OwnCounter, Reservation\n"
         "async def main():\n"
         "    counter = OwnCounter(Path(sys.argv[1]))\n"
         "    await counter.reserve(Reservation('r1', 't1', '2027-01-15', 0.4), 1.0, float(sys.argv[2]))\n"

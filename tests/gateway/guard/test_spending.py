@@ -16,10 +16,10 @@ from tests.gateway.gateways import Served, config_of, gateway
 from thinkwire import dialects
 from thinkwire.catalog import default_catalog
 from thinkwire.events import Answer
-from thinkwire.gateway import spending
-from thinkwire.gateway.cost import bound_of, cost_of
-from thinkwire.gateway.counters import OwnCounter
-from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.auth.counters import OwnCounter
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.pipeline import spending
+from thinkwire.gateway.telemetry.cost import bound_of, cost_of
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Thinking, Turn
 from thinkwire.usage import Usage, measure

@@ -15,8 +15,8 @@ from tests.client.upstream import Reply, Upstream, upstream
 from tests.gateway.gateways import Served, gateway
 from thinkwire.dialects.openai_chat.response import encode_response
 from thinkwire.events import Answer
-from thinkwire.gateway.keys import KeyFile
-from thinkwire.gateway.parts import Parts
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.pipeline.services import Services
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Turn
 from thinkwire.usage import measure
@@ -90,10 +90,10 @@ async def test_money_is_counted_when_a_request_fails(door: Door, monkeypatch: py
     door.served.parts.keys._shared.look_again()
     door.provider.replies = [DEAR]
 
-    def breaks(parts: Parts, turn: Turn) -> bool:
+    def breaks(parts: Services, turn: Turn) -> bool:
         raise RuntimeError
 
-    monkeypatch.setattr(Parts, "keeps", breaks)
+    monkeypatch.setattr(Services, "keeps", breaks)
     assert re.match("500 .*the gateway broke", await door.ask(secret))
     assert door.served.parts.limits.running == 0
     assert re.match("402 .*has spent", await door.ask(secret))

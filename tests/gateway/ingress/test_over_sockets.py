@@ -14,7 +14,7 @@ from tests.gateway.ingress.asked import CLAUDE, DEEPSEEK, GEMINI, GROK, KIMI
 from tests.gateway.ingress.test_codex import AGENTS, PATCH, RUN
 from thinkwire import dialects
 from thinkwire.events import Answer, collect
-from thinkwire.gateway.responses_store import open_responses
+from thinkwire.gateway.responses.store import open_responses
 from thinkwire.jsonvalue import parse
 from thinkwire.providers import default_providers
 from thinkwire.sim.fixture import Running

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.gateway.ingress.asked import CLAUDE, DEEPSEEK, GEMINI, GPT, GROK, HOMES, OLD_CLAUDE, codes, normal
-from thinkwire.gateway.carried import PREFIX
 from thinkwire.gateway.ingress import Normalised, normalise
-from thinkwire.gateway.ingress.thoughts import still_true
+from thinkwire.gateway.ingress.untrusted_thinking import still_true
+from thinkwire.gateway.seals.payload import PREFIX
 from thinkwire.messages import Opaque, Thinking
 from thinkwire.notes import Note
 from thinkwire.request import Request

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.keys import KeyFile, Keys, LastUsed, Tenant, digest_of, is_well_formed, new_key
+from thinkwire.gateway.auth.keys import KeyFile, Keys, LastUsed, Tenant, digest_of, is_well_formed, new_key
 
 SALT = "00" * 32
 
@@ -163,7 +163,7 @@ def test_a_key_ends_when_it_was_said_to(file: KeyFile) -> None:
 
 
 def test_keys_made_at_the_same_time_are_all_kept(file: KeyFile) -> None:
-    code = "import sys; from pathlib import Path; from thinkwire.gateway.keys import KeyFile\n"
+    code = "import sys; from pathlib import Path; from thinkwire.gateway.auth.keys import KeyFile\n"
     code += "for n in range(5): KeyFile(Path(sys.argv[1])).create(f'{sys.argv[2]}-{n}')"
     runs = [subprocess.Popen([sys.executable, "-c", code, str(file.path), name]) for name in ("a", "b", "c")]
     assert [run.wait(timeout=30) for run in runs] == [0, 0, 0]

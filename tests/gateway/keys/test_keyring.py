@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from thinkwire.config.paths import CHECK_INTERVAL
-from thinkwire.gateway.guard import Refusal
-from thinkwire.gateway.keyring import KeyRing
-from thinkwire.gateway.keys import LOCAL, KeyFile, LastUsed
+from thinkwire.gateway.auth.key_cache import KeyCache
+from thinkwire.gateway.auth.keys import LOCAL, KeyFile, LastUsed
+from thinkwire.gateway.http.security import Refusal
 
 
 @pytest.fixture
@@ -36,15 +36,15 @@ class Ticks:
 
 def ring(
     file: KeyFile, *, loopback: bool = True, now: float = 1.8e9, ticks: Callable[[], float] | None = None
-) -> KeyRing:
+) -> KeyCache:
     """One to which every question comes late enough for another look at the file, if nothing else is said."""
     used = LastUsed(file.path.parent / "used.json")
-    return KeyRing(
+    return KeyCache(
         file, loopback=loopback, used=used, clock=lambda: now, ticks=ticks or Ticks(step=CHECK_INTERVAL)
     )
 
 
-def turned_away(ring: KeyRing, key: str | None) -> str:
+def turned_away(ring: KeyCache, key: str | None) -> str:
     with pytest.raises(Refusal) as caught:
         ring.authenticate(key)
     assert (caught.value.status, caught.value.kind) == (401, "auth")

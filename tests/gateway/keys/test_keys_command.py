@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from thinkwire.cli.keys import keys
-from thinkwire.gateway.keys import KeyFile, LastUsed, is_well_formed
+from thinkwire.gateway.auth.keys import KeyFile, LastUsed, is_well_formed
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import aiohttp
 import msgspec
 import pytest
 
-from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.keys import KeyFile
-from thinkwire.gateway.serve import Orders, Served, serving
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
+from thinkwire.gateway.server.serve import GatewayApp, ServeOptions, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -41,9 +41,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def gateway(*, auth: bool = False, **server: Any) -> AsyncIterator[tuple[str, Served]]:
+async def gateway(*, auth: bool = False, **server: Any) -> AsyncIterator[tuple[str, GatewayApp]]:
     config = GatewayConfig(server=Server(**server))
-    served = Served(Orders(config, sim=True, auth=auth))
+    served = GatewayApp(ServeOptions(config, sim=True, auth=auth))
     async with served._opened(), serving(served, config) as url:
         yield url, served
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway import sqlite
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.guard import Refusal
-from thinkwire.gateway.keys import Tenant
+from thinkwire.gateway.auth.keys import Tenant
+from thinkwire.gateway.common import shared_sqlite as sqlite
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.http.security import Refusal
 from thinkwire.gateway.ledger import Ledger, open_ledger
-from thinkwire.gateway.parts import open_parts
+from thinkwire.gateway.pipeline.services import open_services
 from thinkwire.messages import Origin, Text, Thinking, Turn
 from thinkwire.request import Request
 
@@ -87,7 +87,7 @@ async def test_a_gateway_starts_although_a_cache_is_damaged(
     await damage(path)  # type: ignore[operator]
     before = path.read_bytes()
     with caplog.at_level(logging.ERROR):
-        async with open_parts(GatewayConfig()) as parts:
+        async with open_services(GatewayConfig()) as parts:
             assert parts.ledger is not None
             assert await works(parts.ledger)
             assert (await parts.readiness.report()).is_ready
@@ -169,7 +169,7 @@ async def test_damaged_spending_is_never_begun_anew(state: Path) -> None:
     path = state / "spending.db"
     await not_a_database(path)
     before = path.read_bytes()
-    async with open_parts(GatewayConfig()) as parts:
+    async with open_services(GatewayConfig()) as parts:
         with pytest.raises(Refusal) as refused:
             await parts.limits.reserve(Tenant("t", "t", spend_per_day=5.0), 1.0)
         assert refused.value.status == 503

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from thinkwire.gateway.carrier import Carrier
 from thinkwire.gateway.ledger import Ledger, open_ledger
 from thinkwire.gateway.ledger import ledger as logic
 from thinkwire.gateway.ledger.matching import prefix_of, prefixes_of
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.messages import Block, Opaque, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Request
 

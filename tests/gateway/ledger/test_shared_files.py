@@ -9,7 +9,7 @@ from threading import Barrier
 
 import pytest
 
-from thinkwire.gateway.sqlite import open_shared
+from thinkwire.gateway.common.shared_sqlite import open_shared
 
 TABLE = "CREATE TABLE IF NOT EXISTS seen (who INT)"
 MANY = 8

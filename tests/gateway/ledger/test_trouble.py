@@ -17,8 +17,8 @@ import pytest
 
 from tests.redis import running
 from thinkwire.errors import ConfigError
+from thinkwire.gateway.common.secret_box import SecretBox, load_secrets, secret_file
 from thinkwire.gateway.ledger import open_ledger
-from thinkwire.gateway.secret import Box, load_secrets, secret_file
 from thinkwire.messages import Origin, Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.request import Request
 
@@ -181,16 +181,16 @@ def test_a_folder_that_cannot_be_made_is_told(state: Path) -> None:
 
 
 def test_secrets_do_not_show() -> None:
-    assert repr(Box(KEY, "carrier")) == "Box(…)"
+    assert repr(SecretBox(KEY, "carrier")) == "Box(…)"
     with pytest.raises(ConfigError, match="at least 16"):
-        Box(b"short", "carrier")
+        SecretBox(b"short", "carrier")
 
 
 def test_purposes_do_not_open_each_other() -> None:
-    locked = Box(KEY, "carrier").lock(b"data", b"t")
-    assert Box(KEY, "ledger").unlock(locked, b"t") is None
-    assert Box(KEY, "carrier").unlock(locked, b"t") == b"data"
-    assert Box(KEY, "carrier").names("a", "bc") != Box(KEY, "carrier").names("ab", "c")
+    locked = SecretBox(KEY, "carrier").lock(b"data", b"t")
+    assert SecretBox(KEY, "ledger").unlock(locked, b"t") is None
+    assert SecretBox(KEY, "carrier").unlock(locked, b"t") == b"data"
+    assert SecretBox(KEY, "carrier").names("a", "bc") != SecretBox(KEY, "carrier").names("ab", "c")
 
 
 def test_missing_parts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_missing_parts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"thinkwire\[postgres\]"):
         asyncio.run(open_ledger("postgresql://127.0.0.1:1/d", key=KEY))
     with pytest.raises(ConfigError, match=r"thinkwire\[gateway\]"):
-        Box(KEY, "carrier")
+        SecretBox(KEY, "carrier")
 
 
 @pytest.mark.parametrize(("url", "name"), [("sqlite:///x.db", "x.db"), ("x.db", "x.db")])

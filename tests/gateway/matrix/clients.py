@@ -14,7 +14,7 @@ from tests.gateway.gateways import WEATHER, Served
 from thinkwire import dialects
 from thinkwire.errors import Failure
 from thinkwire.events import Answer, Event, collect
-from thinkwire.gateway.record import Record
+from thinkwire.gateway.telemetry.record import RequestRecord
 from thinkwire.messages import Text, Thinking, ToolResult, Turn
 from thinkwire.reasoning.explain import merged
 from thinkwire.request import Request, Tool
@@ -56,7 +56,7 @@ class Said(NamedTuple):
     headers: dict[str, str]
     raw: bytes
     answer: Answer
-    record: Record
+    record: RequestRecord
 
 
 class Talker:
@@ -65,7 +65,7 @@ class Talker:
     def __init__(self, served: Served, ingress: str) -> None:
         self.ingress = ingress
         self.wire = dialects.get(ingress)
-        self.records: queue.SimpleQueue[Record] = queue.SimpleQueue()
+        self.records: queue.SimpleQueue[RequestRecord] = queue.SimpleQueue()
         served.parts.observers += (self.records.put,)
         address = urlsplit(served.url)
         self._connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=PATIENCE)
@@ -131,7 +131,7 @@ class Talker:
         """A whole answer; a plan is none."""
         return Answer(Turn("assistant")) if "controls" in body else self.wire.decode_response(body)
 
-    def _record(self, request_id: str) -> Record:
+    def _record(self, request_id: str) -> RequestRecord:
         while (record := self.records.get(timeout=PATIENCE)).id != request_id:
             pass
         return record

@@ -16,10 +16,10 @@ from thinkwire import dialects
 from thinkwire.catalog import Facts, default_catalog
 from thinkwire.client.engine import Client
 from thinkwire.client.prepare import PreparedRequest, prepare_request
-from thinkwire.gateway.asked import find_meant
-from thinkwire.gateway.carrier import Carrier
-from thinkwire.gateway.paths import Place
-from thinkwire.gateway.translate import intent_for, understand
+from thinkwire.gateway.http.routes import Route
+from thinkwire.gateway.pipeline.translate import intent_for, normalise_request
+from thinkwire.gateway.pipeline.upstream import resolve_upstream
+from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.jsonvalue import dump, dump_text, parse
 from thinkwire.providers import default_providers
 from thinkwire.replay import ReplaySettings
@@ -51,9 +51,9 @@ class Asking(NamedTuple):
     request: Request
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Route:
         streamed = self.recording.kind == "stream" if self.recording.dialect == "gemini" else None
-        return Place("generate", self.recording.dialect, streamed=streamed)
+        return Route("generate", self.recording.dialect, streamed=streamed)
 
     @property
     def body(self) -> dict[str, Any]:
@@ -93,11 +93,11 @@ def planned(
     client: Client, model: str, askings: Sequence[Asking], **how: Any
 ) -> Iterator[tuple[Asking, PreparedRequest]]:
     """Requests as the gateway sends them on: understood, opened, planned."""
-    meant, carrier = find_meant(client, model), Carrier(bytes(32))
+    meant, carrier = resolve_upstream(client, model), Carrier(bytes(32))
     for asking in askings:
         if not asking.is_whole:
             continue
-        understood = understand(asking.request, asking.place, meant.located.destination)
+        understood = normalise_request(asking.request, asking.place, meant.located.destination)
         request, _ = carrier.open_request(understood.request, "me", asking.recording.dialect)
         thinking = intent_for(meant, understood.intent)
         yield (

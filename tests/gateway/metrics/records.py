@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thinkwire.gateway.record import Kind, Record
+from thinkwire.gateway.telemetry.record import RequestLabels, RequestRecord
 from thinkwire.usage import Usage
 
 USAGE = Usage(
@@ -37,7 +37,7 @@ KIND: dict[str, Any] = {
 }
 
 
-def record(**changes: Any) -> Record:
+def record(**changes: Any) -> RequestRecord:
     """An answer by Claude to a client of the chat dialect, with these differences in it or in its kind."""
     kind = {name: changes.pop(name, value) for name, value in KIND.items()}
     fields: dict[str, Any] = {
@@ -48,4 +48,4 @@ def record(**changes: Any) -> Record:
         "usage": USAGE,
         "cost": 0.0125,
     }
-    return Record(kind=Kind(**kind), **(fields | changes))
+    return RequestRecord(kind=RequestLabels(**kind), **(fields | changes))

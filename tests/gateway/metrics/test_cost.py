@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.gateway.metrics.records import USAGE
 from thinkwire import pricing as prices
 from thinkwire.catalog import Facts, default_catalog
-from thinkwire.gateway import cost
-from thinkwire.gateway.cost import cost_of, has_price
+from thinkwire.gateway.telemetry import cost
+from thinkwire.gateway.telemetry.cost import cost_of, has_price
 from thinkwire.pricing import Price, price_of
 from thinkwire.usage import Usage
 

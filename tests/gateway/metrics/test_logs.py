@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gateway.metrics.records import record
-from thinkwire.gateway.config import Logging
-from thinkwire.gateway.log_writer import DELAY, MOST, WHOLE, LineWriter, together
-from thinkwire.gateway.logs import _time, gathering, log_content, log_request, redacted, set_up
-from thinkwire.gateway.record import Kind, Record
+from thinkwire.gateway.config.gateway_config import Logging
+from thinkwire.gateway.telemetry.log_writer import DELAY, MOST, WHOLE, LineWriter, together
+from thinkwire.gateway.telemetry.logs import _time, gathering, log_content, log_request, redacted, set_up
+from thinkwire.gateway.telemetry.record import RequestLabels, RequestRecord
 
 NAMES = ("thinkwire", "uvicorn", "uvicorn.error", "uvicorn.access", "thinkwire.gateway.content")
 
@@ -97,9 +97,9 @@ def test_every_field_is_told_under_its_name_and_in_its_place(stderr: Stderr) -> 
     direct, through_logging = stderr().splitlines()
     assert re.sub(r'"time":"[^"]*"', "", direct) == re.sub(r'"time":"[^"]*"', "", through_logging)
     line = json.loads(direct)
-    told_of = {name: getattr(told.kind, name) for name in Kind.__struct_fields__} | {"restored": 7}
+    told_of = {name: getattr(told.kind, name) for name in RequestLabels.__struct_fields__} | {"restored": 7}
     assert {name: line[name] for name in told_of} == told_of | {"notes": list(told.kind.notes)}
-    beside = {*Record.__struct_fields__, *Kind.__struct_fields__} - set(line)
+    beside = {*RequestRecord.__struct_fields__, *RequestLabels.__struct_fields__} - set(line)
     assert beside == {"kind", "usage", "response_id", "trace"}
     assert list(line) == [
         *("id", "tenant", "dialect", "operation", "provider", "model", "status", "failure", "client_left"),
@@ -245,7 +245,7 @@ def test_a_stream_that_is_gone_breaks_nothing(stderr: Stderr) -> None:
 
 
 def test_a_line_that_cannot_be_made_takes_no_other_with_it(stderr: Stderr) -> None:
-    def broken(it: Record, now: float) -> str:
+    def broken(it: RequestRecord, now: float) -> str:
         raise ZeroDivisionError
 
     async def several(writer: LineWriter) -> None:

@@ -18,16 +18,16 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.gateway.metrics.records import USAGE, record
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.metrics import LOSSES, MOST_MODELS, MOST_WAITING, TYPES, Metrics, token_types
-from thinkwire.gateway.record import Record
-from thinkwire.gateway.tallies import BOUNDS, OwnSeries, SharedSeries
+from thinkwire.gateway.telemetry.counters import BOUNDS, ProcessSeries, SharedSeries
+from thinkwire.gateway.telemetry.metrics import LOSSES, MOST_MODELS, MOST_WAITING, TYPES, Metrics, token_types
+from thinkwire.gateway.telemetry.record import RequestRecord
 from thinkwire.notes import NOTE_CODES
 from thinkwire.usage import Usage, measure
 
 CLAUDE = {"provider": "anthropic", "model": "claude-opus-5"}
 
 
-def samples(*records: Record) -> dict[str, dict[frozenset[tuple[str, str]], float]]:
+def samples(*records: RequestRecord) -> dict[str, dict[frozenset[tuple[str, str]], float]]:
     metrics = Metrics(providers=("mine",))
     for one in records:
         metrics.observe(one)
@@ -175,16 +175,16 @@ RECORDS = st.builds(
 
 @given(st.lists(RECORDS), st.lists(st.booleans()), st.integers(1, 5))
 def test_requests_that_wait_are_counted_as_if_they_had_not(
-    records: list[Record], looks: list[bool], kinds: int
+    records: list[RequestRecord], looks: list[bool], kinds: int
 ) -> None:
     soon, at_once = Metrics(providers=("mine",)), Metrics(providers=("mine",))
     at_once._most_waiting = 0
     with pytest.MonkeyPatch.context() as patch:
         for one, look in zip_longest(records, looks, fillvalue=False):
-            if isinstance(one, Record):
-                patch.setattr("thinkwire.gateway.metrics.MOST_KINDS", kinds)
+            if isinstance(one, RequestRecord):
+                patch.setattr("thinkwire.gateway.telemetry.metrics.MOST_KINDS", kinds)
                 soon.observe(one)
-                patch.setattr("thinkwire.gateway.metrics.MOST_KINDS", 1000)
+                patch.setattr("thinkwire.gateway.telemetry.metrics.MOST_KINDS", 1000)
                 at_once.observe(one)
             if look:
                 assert undated(soon.expose()[0].decode()) == undated(at_once.expose()[0].decode())
@@ -227,7 +227,7 @@ def test_several_workers_are_told_together(tmp_path: Path) -> None:
     code = """
 import sys
 from tests.gateway.metrics.records import record
-from thinkwire.gateway.metrics import Metrics
+from thinkwire.gateway.telemetry.metrics import Metrics
 metrics = Metrics()
 metrics.observe(record())
 metrics.running(2)
@@ -239,7 +239,7 @@ sys.stdout.buffer.write(metrics.expose()[0])
     assert at(read(run.stdout), "cost_usd_total", tenant="t1", **CLAUDE) == 0.025
 
 
-def told_in(series: OwnSeries | SharedSeries, collector: Any, numbers: list[tuple[str, float]]) -> str:
+def told_in(series: ProcessSeries | SharedSeries, collector: Any, numbers: list[tuple[str, float]]) -> str:
     """The exposition of numbers, without the times at which counting began."""
     counter = series.counter("c", "Counted.", ("a", "b"))
     bare = series.counter("bare", "Without labels.", ())
@@ -259,7 +259,7 @@ NUMBERS = st.floats(0, 1000) | st.sampled_from(BOUNDS) | st.integers(0, 10**12)
 
 @given(st.lists(st.tuples(st.sampled_from(["p", 'q"\\\n', "é"]), NUMBERS)))
 def test_our_counting_reads_as_prometheus_own(numbers: list[tuple[str, float]]) -> None:
-    own, theirs = OwnSeries(prometheus_client), SharedSeries(prometheus_client)
+    own, theirs = ProcessSeries(prometheus_client), SharedSeries(prometheus_client)
     assert told_in(own, own, numbers) == told_in(theirs, theirs._registry, numbers)
 
 

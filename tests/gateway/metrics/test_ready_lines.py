@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gateway.metrics.records import record
-from thinkwire.gateway.logs import LONGEST, JsonLines, TextLines, _Lines, _ready_made, _said_if_harmless
-from thinkwire.gateway.record import MOST_KINDS, Record, kind_of
+from thinkwire.gateway.telemetry.logs import (
+    LONGEST,
+    JsonLines,
+    TextLines,
+    _Lines,
+    _ready_made,
+    _said_if_harmless,
+)
+from thinkwire.gateway.telemetry.record import MOST_KINDS, RequestRecord, labels_of
 from thinkwire.usage import Usage
 
 WORDS = [
@@ -55,13 +62,13 @@ PLAIN = st.builds(
 @pytest.mark.parametrize("lines", [JsonLines(), TextLines()])
 @given(RECORDS | PLAIN, st.floats(0, 4e9))
 def test_a_ready_made_line_is_the_one_that_logging_would_make(
-    lines: JsonLines | TextLines, one: Record, now: float
+    lines: JsonLines | TextLines, one: RequestRecord, now: float
 ) -> None:
     assert lines.of_request(one, now) == _Lines.of_request(lines, one, now)
 
 
 @given(PLAIN)
-def test_ordinary_requests_have_ready_made_lines(one: Record) -> None:
+def test_ordinary_requests_have_ready_made_lines(one: RequestRecord) -> None:
     assert _ready_made(one.kind) is not None
 
 
@@ -74,5 +81,5 @@ def test_what_may_have_to_be_hidden_is_never_ready_made(name: str, odd: str) -> 
 
 
 def test_what_is_remembered_of_lines_is_bounded() -> None:
-    for remembered in (kind_of, _ready_made, _said_if_harmless):
+    for remembered in (labels_of, _ready_made, _said_if_harmless):
         assert remembered.cache_info().maxsize == MOST_KINDS

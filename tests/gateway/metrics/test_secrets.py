@@ -14,13 +14,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from tests.gateway.metrics.records import record
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.guard import Refusal, check_request
-from thinkwire.gateway.keyring import KeyRing
-from thinkwire.gateway.keys import KeyFile, LastUsed, new_key
-from thinkwire.gateway.logs import JsonLines, TextLines, log_content, log_request
-from thinkwire.gateway.metrics import Metrics
-from thinkwire.gateway.tracing import Tracing
+from thinkwire.gateway.auth.key_cache import KeyCache
+from thinkwire.gateway.auth.keys import KeyFile, LastUsed, new_key
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.http.security import Refusal, check_request
+from thinkwire.gateway.telemetry.logs import JsonLines, TextLines, log_content, log_request
+from thinkwire.gateway.telemetry.metrics import Metrics
+from thinkwire.gateway.telemetry.tracing import Tracing
 
 PLANTED = {
     "access key": new_key(),
@@ -108,7 +108,7 @@ def test_neither_metrics_nor_spans_show_a_secret(kind: str) -> None:
 async def test_no_refusal_shows_what_was_presented(tmp_path: Path) -> None:
     file = KeyFile(tmp_path / "access.toml")
     file.create("ci")
-    ring = KeyRing(file, loopback=True, used=LastUsed(tmp_path / "used.json"))
+    ring = KeyCache(file, loopback=True, used=LastUsed(tmp_path / "used.json"))
     for secret in PLANTED.values():
         for headers, query in (
             ([(b"host", secret.encode())], b""),

@@ -17,9 +17,9 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.gateway.metrics.records import record
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.config import Tracing as Settings
-from thinkwire.gateway.tracing import Tracing, open_tracing
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.config.gateway_config import Tracing as Settings
+from thinkwire.gateway.telemetry.tracing import Tracing, open_tracing
 
 
 class Seen(NamedTuple):

@@ -11,8 +11,8 @@ import pytest
 from tests.redis import RedisServer, redis, redis_url
 from thinkwire import dialects
 from thinkwire.errors import ConfigError, Overloaded
-from thinkwire.gateway import responses_store
-from thinkwire.gateway.responses_store import ResponseStore, open_responses
+from thinkwire.gateway.responses import store as responses_store
+from thinkwire.gateway.responses.store import ResponseStore, open_responses
 from thinkwire.messages import Opaque, Text, Thinking, ToolCall, ToolResult
 from thinkwire.request import Request
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from tests.gateway.gateways import Served
-from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.auth.keys import KeyFile
 
 PATIENCE = 10.0
 

@@ -15,11 +15,11 @@ from tests.gateway.gateways import SECRET, Served, config_of, gateway
 from tests.gateway.security.wire import ASK, Heard, hear, post
 from thinkwire.errors import ConfigError
 from thinkwire.events import Answer
-from thinkwire.gateway.config import GatewayConfig, Server
-from thinkwire.gateway.keys import KeyFile
-from thinkwire.gateway.logs import JsonLines, log_request
-from thinkwire.gateway.metrics import Metrics
-from thinkwire.gateway.parts import open_parts
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
+from thinkwire.gateway.pipeline.services import open_services
+from thinkwire.gateway.telemetry.logs import JsonLines, log_request
+from thinkwire.gateway.telemetry.metrics import Metrics
 from thinkwire.messages import Text, Thinking, Turn
 
 pytestmark = pytest.mark.anyio
@@ -139,5 +139,5 @@ async def test_access_keys_and_what_was_tried_as_one_are_told_to_nobody(
 async def test_a_gateway_that_others_can_reach_does_not_open_without_keys(tmp_path: Path) -> None:
     for host in ("0.0.0.0", "::", "192.168.1.5", "gateway.example"):
         with pytest.raises(ConfigError, match="thinkwire keys create"):
-            async with open_parts(GatewayConfig(server=Server(host=host))):
+            async with open_services(GatewayConfig(server=Server(host=host))):
                 pytest.fail(f"it opened on {host}")

@@ -16,8 +16,8 @@ from tests.client.upstream import Upstream, streamed
 from tests.gateway.gateways import Served, config_of, gateway
 from tests.gateway.security.wire import ASK, PATIENCE, hear, post
 from thinkwire.events import Answer
-from thinkwire.gateway.config import GatewayConfig
-from thinkwire.gateway.serve import settings_for
+from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.server.serve import settings_for
 from thinkwire.messages import Text, Turn
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ import pytest
 
 from tests.gateway.gateways import WEATHER, Served, gateway
 from thinkwire import dialects
-from thinkwire.gateway.keys import KeyFile
+from thinkwire.gateway.auth.keys import KeyFile
 from thinkwire.messages import Seal, Text, Thinking, ToolResult, Turn
 from thinkwire.providers import default_providers
 from thinkwire.request import Request, Tool

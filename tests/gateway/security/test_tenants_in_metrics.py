@@ -16,9 +16,9 @@ from tests.gateway.gateways import Served, gateway
 from tests.gateway.metrics.records import record
 from thinkwire import dialects
 from thinkwire.events import Answer
-from thinkwire.gateway.keys import KeyFile
-from thinkwire.gateway.logs import JsonLines
-from thinkwire.gateway.metrics import Metrics
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.telemetry.logs import JsonLines
+from thinkwire.gateway.telemetry.metrics import Metrics
 from thinkwire.jsonvalue import dump
 from thinkwire.messages import Text, Turn
 from thinkwire.usage import measure

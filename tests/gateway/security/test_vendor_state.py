@@ -17,8 +17,8 @@ from tests.postgres import postgres, postgres_url
 from tests.redis import redis, redis_url
 from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder
 from thinkwire.events import Answer, events_of
-from thinkwire.gateway.keys import KeyFile
-from thinkwire.gateway.responses_store import open_responses
+from thinkwire.gateway.auth.keys import KeyFile
+from thinkwire.gateway.responses.store import open_responses
 from thinkwire.messages import Origin, Text, Turn
 from thinkwire.usage import measure
 

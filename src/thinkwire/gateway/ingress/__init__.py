@@ -11,12 +11,12 @@ from collections.abc import Callable
 import msgspec
 
 from thinkwire.events import Event
+from thinkwire.gateway.ingress.anthropic_clients import from_messages, without_host_fields
 from thinkwire.gateway.ingress.home import is_home
-from thinkwire.gateway.ingress.limits import within_limits
-from thinkwire.gateway.ingress.messages import from_messages, without_host_fields
-from thinkwire.gateway.ingress.responses import from_responses
-from thinkwire.gateway.ingress.system import with_placed_system
-from thinkwire.gateway.ingress.thoughts import without_unvouched
+from thinkwire.gateway.ingress.output_limits import within_limits
+from thinkwire.gateway.ingress.responses_clients import from_responses
+from thinkwire.gateway.ingress.system_turns import with_placed_system
+from thinkwire.gateway.ingress.untrusted_thinking import without_unvouched
 from thinkwire.notes import Note
 from thinkwire.replay import Destination
 from thinkwire.request import Request

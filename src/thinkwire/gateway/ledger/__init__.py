@@ -8,13 +8,13 @@ from urllib.parse import unquote, urlsplit
 
 from thinkwire.config.paths import state_folder
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.addresses import POSTGRES, REDIS, ledger_flaw
+from thinkwire.gateway.common.secret_box import load_secrets
+from thinkwire.gateway.config.addresses import POSTGRES, REDIS, ledger_flaw
+from thinkwire.gateway.ledger.backend import LedgerBackend, Limits, Stats
 from thinkwire.gateway.ledger.ledger import Ledger
 from thinkwire.gateway.ledger.retrying import open_or_retry
-from thinkwire.gateway.ledger.shelf import Limits, Shelf, Stats
-from thinkwire.gateway.secret import load_secrets
 
-__all__ = ["DAY", "Ledger", "Limits", "Shelf", "Stats", "open_ledger", "open_shelf"]
+__all__ = ["DAY", "Ledger", "LedgerBackend", "Limits", "Stats", "open_backend", "open_ledger"]
 
 DAY = 24 * 3600.0
 
@@ -38,31 +38,31 @@ async def open_ledger(
     if not ttl > 0 or not max_bytes > 0:
         raise ConfigError("the ledger's ttl and its size must be more than nothing")
     secrets = load_secrets() if key is None else key
-    return Ledger(await open_shelf(url, Limits(ttl, max_bytes), resilient=resilient), secrets, ttl)
+    return Ledger(await open_backend(url, Limits(ttl, max_bytes), resilient=resilient), secrets, ttl)
 
 
-async def open_shelf(url: str | None, limits: Limits, *, resilient: bool = False) -> Shelf:
+async def open_backend(url: str | None, limits: Limits, *, resilient: bool = False) -> LedgerBackend:
     """Open the store at an address, without the key to what is in it. `resilient` as for `open_ledger`."""
     if resilient:
         return await open_or_retry(lambda: _open_shelf(url, limits, repair=True))
     return await _open_shelf(url, limits)
 
 
-async def _open_shelf(url: str | None, limits: Limits, *, repair: bool = False) -> Shelf:
+async def _open_shelf(url: str | None, limits: Limits, *, repair: bool = False) -> LedgerBackend:
     if flaw := ledger_flaw(url):
         raise ConfigError(flaw)
     scheme = urlsplit(url).scheme if url else ""
     if scheme in REDIS:
-        from thinkwire.gateway.ledger.redis import RedisShelf
+        from thinkwire.gateway.ledger.redis import RedisBackend
 
-        return await RedisShelf.open(str(url), limits)
+        return await RedisBackend.open(str(url), limits)
     if scheme in POSTGRES:
-        from thinkwire.gateway.ledger.postgres import PostgresShelf
+        from thinkwire.gateway.ledger.postgres import PostgresBackend
 
-        return await PostgresShelf.open(str(url), limits)
-    from thinkwire.gateway.ledger.sqlite import SqliteShelf
+        return await PostgresBackend.open(str(url), limits)
+    from thinkwire.gateway.ledger.sqlite import SqliteBackend
 
-    return await SqliteShelf.open(_path(url), limits, repair=repair)
+    return await SqliteBackend.open(_path(url), limits, repair=repair)
 
 
 def _path(url: str | None) -> Path:

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from thinkwire.errors import Failure
+from thinkwire.gateway.common.secret_box import SecretBox, bound_to, spelled
+from thinkwire.gateway.ledger.backend import Entry, LedgerBackend, LedgerBackendError, Stats
 from thinkwire.gateway.ledger.matching import Fact, facts_of, place_of, places_of, prefixes_of, worth_keeping
-from thinkwire.gateway.ledger.restoring import (
+from thinkwire.gateway.ledger.restore import (
     Remembered,
-    Restoring,
+    RestorePass,
     gained,
     lacking,
     native_items,
     references,
 )
-from thinkwire.gateway.ledger.shelf import Entry, Shelf, ShelfError, Stats
-from thinkwire.gateway.secret import Box, bound_to, spelled
 from thinkwire.messages import Origin, Turn
 from thinkwire.notes import Note
 from thinkwire.request import Request
@@ -39,9 +39,9 @@ class Ledger:
     """One tenant's turns are found by that tenant only, whichever model wrote them: a restored turn tells its
     origin, and the replay planner decides who may see it."""
 
-    def __init__(self, shelf: Shelf, secrets: bytes | Sequence[bytes], ttl: float) -> None:
+    def __init__(self, shelf: LedgerBackend, secrets: bytes | Sequence[bytes], ttl: float) -> None:
         self._shelf = shelf
-        self._box = Box(secrets, "ledger")
+        self._box = SecretBox(secrets, "ledger")
         self.ttl = ttl
 
     async def __aenter__(self) -> Ledger:
@@ -84,7 +84,7 @@ class Ledger:
             return False
         try:
             await self._shelf.put(entry, time.time())
-        except ShelfError as error:
+        except LedgerBackendError as error:
             _log.warning("not remembered: %s", error)
             return False
         return True
@@ -132,7 +132,7 @@ class Ledger:
             return request, ()
         try:
             values = await self._shelf.find(wanted, time.time())
-        except ShelfError as error:
+        except LedgerBackendError as error:
             _log.warning("not restored: %s", error)
             message = "the ledger cannot be read; thinking that the client left out stays away"
             return request, (Note("thinking.dropped", message),)
@@ -140,7 +140,7 @@ class Ledger:
         known = {name: found for name, value in values.items() if (found := opened[value])}
         if not known:
             return request, ()
-        given = Restoring(upstream, known)
+        given = RestorePass(upstream, known)
         prefixes = list(prefixes_of(request)) if bound else []
         turns = tuple(
             given.turn(turn, names[index], prefixes[index] if bound else b"") if index in names else turn
@@ -171,7 +171,7 @@ class Ledger:
         names = {name: item for item in items for name in self._names(tenant, ("item", item))}
         try:
             values = await self._shelf.find(list(names), time.time())
-        except ShelfError as error:
+        except LedgerBackendError as error:
             _log.warning("not looked up: %s", error)
             return set()
         return {names[name] for name in values}
@@ -181,7 +181,7 @@ class Ledger:
         names = [name for item in items for name in self._names(tenant, ("item", item))]
         try:
             return await self._shelf.remove(names) if names else 0
-        except ShelfError as error:
+        except LedgerBackendError as error:
             _log.warning("not forgotten: %s", error)
             message = "the ledger cannot be reached now, so nothing was deleted; try again"
             raise Failure("overloaded", message, status=503).as_error() from None

@@ -10,7 +10,7 @@ import msgspec
 
 from thinkwire.errors import MalformedInput
 from thinkwire.events import merge_extras
-from thinkwire.gateway.carried import NOBODY, digest
+from thinkwire.gateway.seals.payload import NOBODY, digest
 from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.request import Request, Tool

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.addresses import shown
-from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
+from thinkwire.gateway.config.addresses import shown
+from thinkwire.gateway.ledger.backend import TOUCHED_AFTER, Entry, LedgerBackendError, Limits, Stats
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS thinkwire_ledger_turns (
@@ -61,7 +61,7 @@ _SECONDS = 5.0
 _LOOK_AFTER = 64
 
 
-class PostgresShelf:
+class PostgresBackend:
     """Two tables in the database's default schema."""
 
     def __init__(self, pool: Any, url: str, limits: Limits) -> None:
@@ -72,7 +72,7 @@ class PostgresShelf:
         self._bytes = 0
 
     @staticmethod
-    async def open(url: str, limits: Limits) -> PostgresShelf:
+    async def open(url: str, limits: Limits) -> PostgresBackend:
         try:
             asyncpg = import_module("asyncpg")
         except ImportError:
@@ -83,7 +83,7 @@ class PostgresShelf:
             pool = await asyncpg.create_pool(
                 url, min_size=0, max_size=4, timeout=_SECONDS, command_timeout=_SECONDS
             )
-        shelf = PostgresShelf(pool, url, limits)
+        shelf = PostgresBackend(pool, url, limits)
         try:
             async with shelf._transaction() as db:
                 await db.execute(_LOCK)
@@ -175,4 +175,4 @@ async def _trouble(where: str) -> AsyncIterator[None]:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError, ValueError) as error:
         what = str(error) or type(error).__name__
-        raise ShelfError(f"the ledger {where} cannot be used: {what}") from None
+        raise LedgerBackendError(f"the ledger {where} cannot be used: {what}") from None

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.addresses import shown
-from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
+from thinkwire.gateway.config.addresses import shown
+from thinkwire.gateway.ledger.backend import TOUCHED_AFTER, Entry, LedgerBackendError, Limits, Stats
 
 _TURN, _NAME = b"thinkwire:turn:", b"thinkwire:name:"
 _USED, _BYTES = b"thinkwire:used", b"thinkwire:bytes"
@@ -71,7 +71,7 @@ return removed
 """
 
 
-class RedisShelf:
+class RedisBackend:
     """What is put is as durable as the server makes it. Values outlive their time by at most an hour."""
 
     def __init__(self, redis: Any, url: str, limits: Limits) -> None:
@@ -83,7 +83,7 @@ class RedisShelf:
         self._remove = redis.register_script(_REMOVE)
 
     @staticmethod
-    async def open(url: str, limits: Limits) -> RedisShelf:
+    async def open(url: str, limits: Limits) -> RedisBackend:
         try:
             from redis.asyncio import BlockingConnectionPool, Redis
             from redis.asyncio.retry import Retry
@@ -99,7 +99,7 @@ class RedisShelf:
         except ValueError as error:
             raise ConfigError(f"{shown(url)} is no address of a Redis server: {error}") from None
         redis = Redis.from_pool(pool)
-        shelf = RedisShelf(redis, url, limits)
+        shelf = RedisBackend(redis, url, limits)
         try:
             await shelf.stats()
         except BaseException:
@@ -191,7 +191,7 @@ class RedisShelf:
             yield
         except (RedisError, OSError) as error:
             what = str(error) or type(error).__name__
-            raise ShelfError(f"the ledger {self._where} cannot be used: {what}") from None
+            raise LedgerBackendError(f"the ledger {self._where} cannot be used: {what}") from None
 
 
 def _score(listed: Sequence[tuple[Any, float]]) -> float | None:

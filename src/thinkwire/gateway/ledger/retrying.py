@@ -8,29 +8,29 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from thinkwire.errors import ConfigError
-from thinkwire.gateway.backoff import retry_delays
-from thinkwire.gateway.ledger.shelf import Entry, Shelf, ShelfError, Stats
+from thinkwire.gateway.common.backoff import retry_delays
+from thinkwire.gateway.ledger.backend import Entry, LedgerBackend, LedgerBackendError, Stats
 
 _log = logging.getLogger("thinkwire.gateway.ledger")
 
-OpenShelf = Callable[[], Awaitable[Shelf]]
+OpenShelf = Callable[[], Awaitable[LedgerBackend]]
 
 
-async def open_or_retry(open_shelf: OpenShelf, delays: Iterable[float] | None = None) -> Shelf:
+async def open_or_retry(open_shelf: OpenShelf, delays: Iterable[float] | None = None) -> LedgerBackend:
     """Open a store; when it cannot be reached, return one that keeps trying in the background."""
     try:
         return await open_shelf()
-    except ShelfError as error:
+    except LedgerBackendError as error:
         return RetryingShelf(open_shelf, error, retry_delays() if delays is None else delays)
 
 
 class RetryingShelf:
     """Refuses every operation with the last error until its store is open, and then passes it on."""
 
-    def __init__(self, open_shelf: OpenShelf, error: ShelfError, delays: Iterable[float]) -> None:
+    def __init__(self, open_shelf: OpenShelf, error: LedgerBackendError, delays: Iterable[float]) -> None:
         self._open_shelf = open_shelf
         self._error: ConfigError = error
-        self._shelf: Shelf | None = None
+        self._shelf: LedgerBackend | None = None
         self._task = asyncio.create_task(self._retry(delays))
 
     async def put(self, entry: Entry, now: float) -> None:
@@ -58,9 +58,9 @@ class RetryingShelf:
         if self._shelf is not None:
             await self._shelf.aclose()
 
-    def _opened(self) -> Shelf:
+    def _opened(self) -> LedgerBackend:
         if self._shelf is None:
-            raise ShelfError(str(self._error))
+            raise LedgerBackendError(str(self._error))
         return self._shelf
 
     async def _retry(self, delays: Iterable[float]) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from thinkwire.gateway.ledger.shelf import TOUCHED_AFTER, Entry, Limits, ShelfError, Stats
-from thinkwire.gateway.sqlite import ReplaceableFile
+from thinkwire.gateway.common.shared_sqlite import ReplaceableFile
+from thinkwire.gateway.ledger.backend import TOUCHED_AFTER, Entry, LedgerBackendError, Limits, Stats
 
 _SCHEMA = """
 PRAGMA synchronous = NORMAL;
@@ -59,7 +59,7 @@ class _Job(NamedTuple):
     loop: asyncio.AbstractEventLoop
 
 
-class SqliteShelf:
+class SqliteBackend:
     """Several processes may share the file. WAL, `synchronous=NORMAL`: what is put outlives the process."""
 
     def __init__(self, path: Path, limits: Limits, *, repair: bool = False) -> None:
@@ -73,9 +73,9 @@ class SqliteShelf:
         self._bytes = 0
 
     @staticmethod
-    async def open(path: Path, limits: Limits, *, repair: bool = False) -> SqliteShelf:
+    async def open(path: Path, limits: Limits, *, repair: bool = False) -> SqliteBackend:
         """Open or make the file. With `repair`, a damaged one is moved aside, now or when it is noticed."""
-        shelf = SqliteShelf(path, limits, repair=repair)
+        shelf = SqliteBackend(path, limits, repair=repair)
         shelf._thread.start()
         try:
             await shelf._ask(lambda db: shelf._make_room(db, time.time()))
@@ -164,7 +164,7 @@ class SqliteShelf:
 
     async def _ask(self, work: Callable[[sqlite3.Connection], _T], *, writes: bool = True) -> _T:
         if self._closed:
-            raise ShelfError(f"the ledger {self._path} is closed")
+            raise LedgerBackendError(f"the ledger {self._path} is closed")
         loop = asyncio.get_running_loop()
         job = _Job(work, writes, loop.create_future(), loop)
         self._jobs.put(job)
@@ -220,8 +220,8 @@ class SqliteShelf:
         else:
             _settle(results)
 
-    def _trouble(self, error: Exception) -> ShelfError:
-        return ShelfError(f"the ledger {self._path} cannot be used: {error}")
+    def _trouble(self, error: Exception) -> LedgerBackendError:
+        return LedgerBackendError(f"the ledger {self._path} cannot be used: {error}")
 
 
 @contextlib.contextmanager
@@ -236,13 +236,13 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _settle(results: Sequence[tuple[_Job, Any, ShelfError | None]]) -> None:
+def _settle(results: Sequence[tuple[_Job, Any, LedgerBackendError | None]]) -> None:
     for job, value, error in results:
         with contextlib.suppress(RuntimeError):  # the loop may be gone
             job.loop.call_soon_threadsafe(_tell, job.future, value, error)
 
 
-def _tell(future: asyncio.Future[Any], value: Any, error: ShelfError | None) -> None:
+def _tell(future: asyncio.Future[Any], value: Any, error: LedgerBackendError | None) -> None:
     if future.done():
         return
     if error is not None:
