@@ -24,7 +24,7 @@ from textual.events import Key
 
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Finished, Started
 from thinkwire.messages import Block, Text, Thinking
-from thinkwire.session import Happening, Run, TurnEnded
+from thinkwire.session import Run, SessionEvent, TurnEnded
 from thinkwire.terminal.app import Chat
 from thinkwire.terminal.desk import Desk, Options
 from thinkwire.terminal.prose import Prose
@@ -72,7 +72,7 @@ class Sent:
 
 async def streamed(
     thinking: str, text: str, seconds: float, sent: Sent
-) -> AsyncGenerator[list[Happening], None]:
+) -> AsyncGenerator[list[SessionEvent], None]:
     yield [Started()]
     rate = (len(thinking) + len(text)) / seconds
     began, so_far = time.monotonic(), 0
@@ -83,7 +83,7 @@ async def streamed(
         while at < len(part):
             await asyncio.sleep(0.02)
             due = int((time.monotonic() - began) * rate) - so_far
-            deltas: list[Happening] = [
+            deltas: list[SessionEvent] = [
                 BlockGrew(index, part[here : here + DELTA])
                 for here in range(at, min(at + due, len(part)), DELTA)
             ]

@@ -27,7 +27,7 @@ from thinkwire.gateway.server.serve import GatewayApp, ServeOptions, serving
 from thinkwire.gateway.telemetry.checks import RedisCheck, check_database_file, check_folder
 from thinkwire.gateway.telemetry.readiness import NotReady, Readiness
 from thinkwire.messages import Thinking, Turn
-from thinkwire.store.opening import migrate
+from thinkwire.store.store import migrate
 
 __all__ = ["postgres"]
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from thinkwire.client.engine import Client
 from thinkwire.providers import default_providers
-from thinkwire.session import Happening, Session, TurnEnded
+from thinkwire.session import Session, SessionEvent, TurnEnded
 from thinkwire.session.tools import Spec, Toolbox, tool
 from thinkwire.settings import Settings
 from thinkwire.sim.fixture import Running
@@ -46,7 +46,7 @@ def session_of(client: Client, tools: Sequence[Spec] = (), **values: Any) -> Ses
     return Session(client, settings_of(**values), toolbox=box)
 
 
-async def said(session: Session, text: str | None) -> list[Happening]:
+async def said(session: Session, text: str | None) -> list[SessionEvent]:
     return [happening async for happening in session.send(text)]
 
 
@@ -54,7 +54,7 @@ def of(kind: type[_T], happenings: Sequence[Any]) -> list[_T]:
     return [happening for happening in happenings if isinstance(happening, kind)]
 
 
-def ending(happenings: Sequence[Happening]) -> TurnEnded:
+def ending(happenings: Sequence[SessionEvent]) -> TurnEnded:
     (ended,) = of(TurnEnded, happenings)
     assert happenings[-1] is ended
     return ended

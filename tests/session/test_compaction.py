@@ -11,10 +11,10 @@ from tests.session.talk import client_of, ending, of, said, session_of
 from thinkwire.client.engine import Client
 from thinkwire.errors import Failure
 from thinkwire.messages import Text, Thinking, ToolCall, ToolResult, Turn
-from thinkwire.session import Compacted, Remark
+from thinkwire.session import Compacted, SessionNote
 from thinkwire.session.compaction import is_summary
 from thinkwire.session.history import view
-from thinkwire.session.keeping import Memory
+from thinkwire.session.persistence import InMemoryStore
 from thinkwire.session.summary import _pieces, written
 from thinkwire.sim.fixture import Running, simulator
 
@@ -52,7 +52,7 @@ async def test_a_conversation_that_outgrows_its_window_goes_on_with_a_summary(
             break
     (done,) = of(Compacted, happenings)
     assert done.after < done.before
-    assert [event.note.code for event in of(Remark, happenings)].count("context.compacted") == 1
+    assert [event.note.code for event in of(SessionNote, happenings)].count("context.compacted") == 1
     sent = (await session.view()).turns
     assert is_summary(sent[0])
     assert len(sent[0].text) < len(LONG)
@@ -103,7 +103,7 @@ async def test_a_summary_that_cannot_be_had_is_said_and_stops_nothing(
     await said(session, f"[[say:First.]] {LONG}")
     monkeypatch.setattr(client, "complete", overloaded)
     happenings = await said(session, f"[[say:Still here.]] {LONG}")
-    assert [event.note.code for event in of(Remark, happenings)] == ["context.full"]
+    assert [event.note.code for event in of(SessionNote, happenings)] == ["context.full"]
     assert ending(happenings).ending == "complete"
 
 
@@ -111,12 +111,12 @@ async def test_there_is_nothing_to_compact_in_a_single_exchange(client: Client) 
     session = session_of(client, model="claude-opus-5-5/high", context__limit=500)
     happenings = await said(session, f"[[say:Long.]] {LONG}")
     assert not of(Compacted, happenings)
-    assert [event.note.code for event in of(Remark, happenings)] == ["context.full"]
+    assert [event.note.code for event in of(SessionNote, happenings)] == ["context.full"]
     assert await session.compact() is None
 
 
 async def test_a_summary_covers_what_it_says_and_a_second_one_covers_the_first() -> None:
-    memory = Memory()
+    memory = InMemoryStore()
 
     async def add(role: str, *blocks: object, **fields: object) -> str:
         return (await memory.append("", Turn(role, blocks), **fields)).id  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ async def test_a_summary_covers_what_it_says_and_a_second_one_covers_the_first()
 
 
 async def test_a_turn_of_thoughts_alone_is_kept_and_not_sent() -> None:
-    memory = Memory()
+    memory = InMemoryStore()
     await memory.append("", Turn("user", (Text("why?"),)))
     await memory.append("", Turn("assistant", (Thinking("because"),)))
     path = await memory.path("")

@@ -11,9 +11,9 @@ import pytest
 from tests.session.talk import client_of, ending, of, said, session_of, settings_of
 from thinkwire.client.engine import Client
 from thinkwire.errors import ConfigError
-from thinkwire.session import Compacted, Remark, Session, TurnKept
-from thinkwire.session.behind import Behind
+from thinkwire.session import Compacted, Session, SessionNote, TurnSaved
 from thinkwire.session.history import view
+from thinkwire.session.write_behind import WriteBehindStore
 from thinkwire.sim.fixture import Running, simulator
 from thinkwire.store import Store, open_store
 from thinkwire.store.ids import new_id
@@ -46,7 +46,7 @@ async def begun(client: Client, store: Store, **values: Any) -> Session:
 async def test_every_turn_is_in_the_store_when_it_is_said_to_be_kept(client: Client, store: Store) -> None:
     session = await begun(client, store, model="claude-opus-5-5/high")
     async for happening in session.send(LOOP):
-        if isinstance(happening, TurnKept):
+        if isinstance(happening, TurnSaved):
             kept = await store.message(happening.id)
             assert (kept.role, kept.status) == (happening.role, happening.status)
     path = await store.path(session.conversation_id)
@@ -85,7 +85,7 @@ async def test_a_summary_is_kept_beside_what_it_covers(client: Client, store: St
 async def test_a_store_that_opens_late_has_everything_in_the_end(client: Client, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/late.db"
     conversation_id = new_id()
-    behind = Behind(open_store(url), conversation_id, model="claude-opus-5-5/high")
+    behind = WriteBehindStore(open_store(url), conversation_id, model="claude-opus-5-5/high")
     session = Session(
         client, settings_of(model="claude-opus-5-5/high"), keeper=behind, conversation_id=conversation_id
     )
@@ -95,7 +95,7 @@ async def test_a_store_that_opens_late_has_everything_in_the_end(client: Client,
     async with await open_store(url) as store:
         path = await store.path(conversation_id)
         assert [kept.id for kept in path] == list(
-            dict.fromkeys(event.id for event in of(TurnKept, happenings))
+            dict.fromkeys(event.id for event in of(TurnSaved, happenings))
         )
         assert [kept.status for kept in path] == ["complete", "complete"]
         assert (await store.conversation(conversation_id)).model == "claude-opus-5-5/high"
@@ -110,7 +110,7 @@ async def test_a_store_that_does_not_open_stops_no_conversation(
     async def broken() -> None:
         raise error
 
-    behind = Behind(broken(), "id")
+    behind = WriteBehindStore(broken(), "id")
     session = Session(client, settings_of(model="claude-opus-5-5/high"), keeper=behind, conversation_id="id")
     assert ending(await said(session, "[[say:Yes.]]")).ending == "complete"
     assert ending(await said(session, "[[say:Again.]]")).ending == "complete"
@@ -132,8 +132,10 @@ async def test_seals_whose_key_is_gone_are_said_and_the_conversation_goes_on(
         again.keeper, again.conversation_id = store, conversation_id
         happenings = await said(again, "[[say:Still here.]]")
         assert ending(happenings).ending == "complete"
-        assert "seal.dropped" in [event.note.code for event in of(Remark, happenings)]
-        assert "seal.dropped" not in [event.note.code for event in of(Remark, await said(again, "[[say:x]]"))]
+        assert "seal.dropped" in [event.note.code for event in of(SessionNote, happenings)]
+        assert "seal.dropped" not in [
+            event.note.code for event in of(SessionNote, await said(again, "[[say:x]]"))
+        ]
 
 
 async def test_a_title_is_asked_for_with_as_little_thinking_as_possible(

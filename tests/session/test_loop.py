@@ -13,7 +13,7 @@ from thinkwire.client.engine import Client
 from thinkwire.errors import ConfigError, MissingKey
 from thinkwire.events import BlockGrew, Failed, Noted
 from thinkwire.messages import Image, Text, Thinking, ToolCall, ToolResult
-from thinkwire.session import Busy, Remark, Session, ToolEnded, ToolStarted, TurnKept
+from thinkwire.session import Busy, Session, SessionNote, ToolEnded, ToolStarted, TurnSaved
 from thinkwire.session.tools import Spec, tool
 from thinkwire.settings import Settings
 from thinkwire.sim.fixture import Running, simulator
@@ -96,7 +96,7 @@ async def test_what_needs_approval_is_not_run_without_it(client: Client) -> None
     happenings = await said(session, '[[call:write {"name":"x"}]] [[say:All right.]]')
     assert ending(happenings).ending == "complete"
     assert (ran, len(asked)) == ([], 1)
-    assert "tool.refused" in [event.note.code for event in of(Remark, happenings)]
+    assert "tool.refused" in [event.note.code for event in of(SessionNote, happenings)]
     session.set("tools.allow", ["write(x)"])
     await said(session, '[[call:write {"name":"x"}]] [[say:Done.]]')
     assert (ran, len(asked)) == (["x"], 1)
@@ -137,7 +137,7 @@ async def test_an_interrupt_keeps_everything_that_arrived_and_blocks_nothing(
     await run.interrupt()
     events = [event async for event in run.follow()]
     assert ending(events).ending == "interrupted"
-    assert of(TurnKept, events)[-1].status == "interrupted"
+    assert of(TurnSaved, events)[-1].status == "interrupted"
     last = (await session.conversation()).turns[-1]
     assert "answer" in last.text
     assert last.thinking == "Half a thought."
@@ -168,7 +168,7 @@ async def test_a_failure_keeps_what_arrived_and_says_so(client: Client) -> None:
     happenings = await said(session, "[[think:Well.]][[say:The answer is]][[cut]]")
     assert ending(happenings).ending == "failed"
     assert of(Failed, happenings)[0].failure.kind == "connection_lost"
-    assert of(TurnKept, happenings)[-1].status == "failed"
+    assert of(TurnSaved, happenings)[-1].status == "failed"
     assert (await session.conversation()).turns[-1].text.startswith("The")
     assert ending(await said(session, "[[say:Again.]]")).ending == "complete"
 
@@ -183,7 +183,7 @@ async def test_the_conversation_goes_on_without_something_said(client: Client) -
 async def test_thinking_that_eats_the_whole_budget_is_asked_again_with_more_room(client: Client) -> None:
     session = session_of(client, model="deepseek-v4-pro/high", maxTokens=20)
     happenings = await said(session, "Explain at length how tides come about.")
-    codes = [event.note.code for event in of(Remark, happenings)]
+    codes = [event.note.code for event in of(SessionNote, happenings)]
     assert codes[:1] == ["answer.continued"]
     assert ending(happenings).requests > 1
     assert ending(happenings).ending in ("complete", "lost")
@@ -194,7 +194,7 @@ async def test_thinking_that_eats_the_whole_budget_is_asked_again_with_more_room
 async def test_an_answer_that_never_comes_is_reported_and_not_shown_as_success(client: Client) -> None:
     session = session_of(client, model="kimi-k2-thinking")
     happenings = await said(session, "[[think:Only thoughts.]]")
-    codes = [event.note.code for event in of(Remark, happenings)]
+    codes = [event.note.code for event in of(SessionNote, happenings)]
     assert codes == ["answer.continued"] * 3 + ["answer.lost_to_thinking"]
     assert ending(happenings).ending == "lost"
     assert ending(happenings).requests == 4

@@ -9,20 +9,22 @@ import pytest
 
 from thinkwire.errors import ConfigError
 from thinkwire.events import BlockGrew
-from thinkwire.session.happenings import Happening
+from thinkwire.session.events import SessionEvent
 from thinkwire.session.run import Run
 
 pytestmark = pytest.mark.anyio
 
 
-async def counting(batches: int, gate: asyncio.Event | None = None) -> AsyncGenerator[list[Happening], None]:
+async def counting(
+    batches: int, gate: asyncio.Event | None = None
+) -> AsyncGenerator[list[SessionEvent], None]:
     for number in range(batches):
         yield [BlockGrew(0, f"{number}a"), BlockGrew(0, f"{number}b")]
         if gate is not None:
             await gate.wait()
 
 
-def words(events: list[Happening]) -> list[str]:
+def words(events: list[SessionEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, BlockGrew)]
 
 
@@ -65,15 +67,15 @@ async def test_a_watcher_that_leaves_stops_nothing() -> None:
 
 
 async def test_what_kept_it_from_being_sent_is_raised_to_every_watcher() -> None:
-    async def refused() -> AsyncGenerator[list[Happening], None]:
+    async def refused() -> AsyncGenerator[list[SessionEvent], None]:
         yield [BlockGrew(0, "kept")]
         raise ConfigError("no key")
 
     run = Run(refused())
     for _ in range(2):
-        seen: list[Happening] = []
+        seen: list[SessionEvent] = []
 
-        async def watch(seen: list[Happening] = seen) -> None:
+        async def watch(seen: list[SessionEvent] = seen) -> None:
             async for event in run.follow():
                 seen.append(event)
 
@@ -83,7 +85,7 @@ async def test_what_kept_it_from_being_sent_is_raised_to_every_watcher() -> None
 
 
 async def test_an_interrupt_lets_the_run_say_its_last_words() -> None:
-    async def stubborn() -> AsyncGenerator[list[Happening], None]:
+    async def stubborn() -> AsyncGenerator[list[SessionEvent], None]:
         try:
             yield [BlockGrew(0, "begun")]
             await asyncio.sleep(30)

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from tests.postgres import PostgreSQL, postgres, postgres_url
 from thinkwire.store import Store, open_store
-from thinkwire.store.opening import migrate
 from thinkwire.store.schema import NEWEST
+from thinkwire.store.store import migrate
 
 __all__ = ["postgres", "postgres_url"]
 

@@ -26,8 +26,8 @@ import alembic.command  # noqa: F401
 from thinkwire.messages import Text, Thinking, Turn
 from thinkwire.store import StoreFailed
 from thinkwire.store.ids import new_id
-from thinkwire.store.opening import opened
-from thinkwire.store.plain import opened_plain
+from thinkwire.store.sqlite_append import open_sqlite_append
+from thinkwire.store.store import opened
 
 LIFE = 0.08
 REVISIONS = 12
@@ -39,7 +39,7 @@ def say(pipe: int, *words: object) -> None:
 
 async def stream(url: str, pipe: int, name: str, mode: str) -> None:
     """Answers without end; everything that the store acknowledged is said."""
-    store = await (opened_plain(url) if mode == "plain" else opened(url, None))
+    store = await (open_sqlite_append(url) if mode == "plain" else opened(url, None))
     assert store is not None
     talk = new_id()
     await store.create_conversation(name, id=talk)

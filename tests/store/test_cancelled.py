@@ -11,7 +11,7 @@ import pytest
 
 from thinkwire.messages import Text, Turn
 from thinkwire.store import Store, open_store
-from thinkwire.store.finishing import finished
+from thinkwire.store.cancellation import run_to_completion
 
 pytestmark = pytest.mark.anyio
 
@@ -81,7 +81,7 @@ async def test_what_is_finished_may_fail() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        await finished(fails())
+        await run_to_completion(fails())
 
 
 async def test_cancelling_counts_when_the_work_is_done() -> None:
@@ -92,7 +92,7 @@ async def test_cancelling_counts_when_the_work_is_done() -> None:
             await asyncio.sleep(0)
         done.append("done")
 
-    waiting = asyncio.ensure_future(finished(work()))
+    waiting = asyncio.ensure_future(run_to_completion(work()))
     await asyncio.sleep(0)
     for _ in range(3):
         waiting.cancel()

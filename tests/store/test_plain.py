@@ -21,11 +21,12 @@ from tests.support import ROOT
 from thinkwire.errors import ConfigError, Failure, ThinkwireError
 from thinkwire.messages import Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
-from thinkwire.store import HEAD, NotKept, Store, StoreFailed, heart, open_store, open_to_begin, sqlite
-from thinkwire.store.opening import migrate
-from thinkwire.store.plain import PlainStore, opened_plain
+from thinkwire.store import HEAD, RowNotFound, Store, StoreFailed, open_store, open_to_begin, sqlite
+from thinkwire.store import heartbeat as heart
 from thinkwire.store.schema import NEWEST, REVISIONS
-from thinkwire.store.seals import Safe
+from thinkwire.store.seal_encryption import SealCipher
+from thinkwire.store.sqlite_append import SqliteAppendStore, open_sqlite_append
+from thinkwire.store.store import migrate
 
 pytestmark = pytest.mark.anyio
 
@@ -103,7 +104,7 @@ class Pair:
     """The same talk in two files: by the store, and by the quick door, whose file another store reads."""
 
     def __init__(
-        self, files: tuple[Path, Path], key: str | None, whole: Store, plain: PlainStore, reader: Store
+        self, files: tuple[Path, Path], key: str | None, whole: Store, plain: SqliteAppendStore, reader: Store
     ) -> None:
         self.files = files
         self.key = key
@@ -123,10 +124,10 @@ def place_of(file: Path) -> str:
     return f"sqlite:///{file}"
 
 
-async def begun(file: Path, key: str | None = None) -> PlainStore:
+async def begun(file: Path, key: str | None = None) -> SqliteAppendStore:
     """The quick door to a file that the store has made."""
     await (await open_store(place_of(file))).aclose()
-    plain = await opened_plain(place_of(file), key)
+    plain = await open_sqlite_append(place_of(file), key)
     assert plain is not None
     return plain
 
@@ -146,14 +147,14 @@ async def pair(
 
 
 @pytest.fixture
-async def plain(tmp_path: Path) -> AsyncIterator[PlainStore]:
+async def plain(tmp_path: Path) -> AsyncIterator[SqliteAppendStore]:
     plain = await begun(tmp_path / "talks.db")
     yield plain
     await plain.aclose()
 
 
 @pytest.fixture
-async def reader(plain: PlainStore, tmp_path: Path) -> AsyncIterator[Store]:
+async def reader(plain: SqliteAppendStore, tmp_path: Path) -> AsyncIterator[Store]:
     async with await open_store(place_of(tmp_path / "talks.db")) as store:
         yield store
 
@@ -196,7 +197,7 @@ def contents(file: Path, key: str | None) -> list[Any]:
     for row in rows:
         row |= {name: times.index(row[name]) for name in TIMES}
         if key is not None and "turn" in row:
-            row["turn"] = Safe(key).read(row["turn"], row["id"])
+            row["turn"] = SealCipher(key).read(row["turn"], row["id"])
     return [rows, index]
 
 
@@ -219,7 +220,7 @@ async def test_both_ways_write_the_same_rows(
     assert await pair.reader.search(query, owner) == await pair.whole.search(query, owner)
 
 
-async def test_what_is_kept_comes_back_as_the_store_gives_it(plain: PlainStore, reader: Store) -> None:
+async def test_what_is_kept_comes_back_as_the_store_gives_it(plain: SqliteAppendStore, reader: Store) -> None:
     await plain.create_conversation("Squares", id=TALK, model="claude-opus-5")
     first = await plain.append(TALK, ASKED)
     second = await plain.append(TALK, PARTIAL, status="streaming", finish="stop", extra={"a": [1]})
@@ -278,7 +279,7 @@ async def test_what_only_the_store_can_open_is_left_to_it(
     file = tmp_path / "talks.db"
     await make(file)
     before = file.read_bytes() if file.is_file() else None
-    assert await opened_plain(place_of(file)) is None
+    assert await open_sqlite_append(place_of(file)) is None
     assert (file.read_bytes() if file.is_file() else None) == before
 
 
@@ -302,23 +303,23 @@ async def test_the_first_time_makes_the_schema_and_the_next_is_quick(
         store = await open_to_begin(place_of(file))
         kinds.append(type(store))
         await store.aclose()
-    assert kinds == [Store, PlainStore]
+    assert kinds == [Store, SqliteAppendStore]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 or make is older
 
 
 async def test_postgresql_is_the_stores() -> None:
-    assert await opened_plain("postgresql://me@localhost/talks") is None
+    assert await open_sqlite_append("postgresql://me@localhost/talks") is None
 
 
-async def test_a_short_key_is_refused(plain: PlainStore, tmp_path: Path) -> None:
+async def test_a_short_key_is_refused(plain: SqliteAppendStore, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="openssl rand"):
-        await opened_plain(place_of(tmp_path / "talks.db"), "short")
+        await open_sqlite_append(place_of(tmp_path / "talks.db"), "short")
 
 
 # ---- trouble ----
 
 
-async def test_every_connection_waits_and_is_durable(plain: PlainStore) -> None:
+async def test_every_connection_waits_and_is_durable(plain: SqliteAppendStore) -> None:
     def look() -> list[Any]:
         assert plain._connection is not None
         names = ("busy_timeout", "journal_mode", "foreign_keys", "synchronous")
@@ -328,7 +329,7 @@ async def test_every_connection_waits_and_is_durable(plain: PlainStore) -> None:
 
 
 async def test_a_locked_file_stops_nothing_else_and_is_written_when_it_is_free(
-    plain: PlainStore, reader: Store, tmp_path: Path
+    plain: SqliteAppendStore, reader: Store, tmp_path: Path
 ) -> None:
     other = sqlite3.connect(tmp_path / "talks.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -363,7 +364,9 @@ async def test_a_file_that_stays_locked_is_said_as_the_store_says_it(
     await whole.aclose()
 
 
-async def test_what_fails_half_way_leaves_nothing(plain: PlainStore, reader: Store, tmp_path: Path) -> None:
+async def test_what_fails_half_way_leaves_nothing(
+    plain: SqliteAppendStore, reader: Store, tmp_path: Path
+) -> None:
     await plain.create_conversation(id=TALK)
     with sqlite3.connect(tmp_path / "talks.db") as connection:
         connection.execute(
@@ -375,15 +378,15 @@ async def test_what_fails_half_way_leaves_nothing(plain: PlainStore, reader: Sto
     assert await reader.messages(TALK) == []
 
 
-async def test_what_is_not_there_is_named(plain: PlainStore) -> None:
-    with pytest.raises(NotKept, match="no conversation 'nowhere'"):
+async def test_what_is_not_there_is_named(plain: SqliteAppendStore) -> None:
+    with pytest.raises(RowNotFound, match="no conversation 'nowhere'"):
         await plain.append("nowhere", ASKED)
-    with pytest.raises(NotKept, match="no message 'nobody'"):
+    with pytest.raises(RowNotFound, match="no message 'nobody'"):
         await plain.revise("nobody", status="complete")
 
 
 async def test_a_write_that_was_begun_is_finished_also_when_nobody_waits(
-    plain: PlainStore, reader: Store
+    plain: SqliteAppendStore, reader: Store
 ) -> None:
     await plain.create_conversation(id=TALK)
     task = asyncio.create_task(plain.append(TALK, ASKED))
@@ -395,7 +398,7 @@ async def test_a_write_that_was_begun_is_finished_also_when_nobody_waits(
 
 
 async def test_a_silent_answer_gives_signs_of_life(
-    plain: PlainStore, reader: Store, monkeypatch: pytest.MonkeyPatch
+    plain: SqliteAppendStore, reader: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heart, "BEAT", 0.01)
     await plain.create_conversation(id=TALK)
@@ -407,7 +410,9 @@ async def test_a_silent_answer_gives_signs_of_life(
     assert (await reader.message(kept.id)).status == "complete"
 
 
-async def test_closing_interrupts_what_was_still_being_written(plain: PlainStore, reader: Store) -> None:
+async def test_closing_interrupts_what_was_still_being_written(
+    plain: SqliteAppendStore, reader: Store
+) -> None:
     await plain.create_conversation(id=TALK)
     kept = await plain.append(TALK, PARTIAL, status="streaming")
     await plain.aclose()

@@ -17,10 +17,10 @@ from tests.postgres import PostgreSQL
 from thinkwire.errors import ConfigError
 from thinkwire.store import Store, open_store, schema
 from thinkwire.store.conversations import list_query
+from thinkwire.store.location import the_place
 from thinkwire.store.messages import path_query
-from thinkwire.store.opening import migrate, the_database, version_of
-from thinkwire.store.places import the_place
 from thinkwire.store.search import postgresql_query, sqlite_query
+from thinkwire.store.store import migrate, the_database, version_of
 from thinkwire.store.tables import metadata
 
 pytestmark = pytest.mark.anyio

@@ -12,11 +12,11 @@ from tests.strategies import names, turns
 from thinkwire.errors import ConfigError
 from thinkwire.messages import Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.store import open_store
-from thinkwire.store.seals import Safe
+from thinkwire.store.seal_encryption import SealCipher
 
 KEY = "a key of more than sixteen characters"
 OTHER = "another key that is long enough as well"
-SAFE = Safe(KEY)
+SAFE = SealCipher(KEY)
 SECRET = "c2VhbGVkLWJ5LWEtdmVuZG9y"
 SEAL = Seal("anthropic.signature", SECRET)
 TURN = Turn(
@@ -45,13 +45,13 @@ def test_what_is_locked_opens_again_at_its_place_only(turn: Turn, place: str) ->
     safe = SAFE
     locked = safe.write(turn, place)
     assert safe.read(locked, place) == (turn, 0)
-    assert Safe().read(Safe().write(turn, place), place) == (turn, 0)
+    assert SealCipher().read(SealCipher().write(turn, place), place) == (turn, 0)
     moved, unopened = safe.read(locked, place + "x")
     assert (moved == turn) == (unopened == 0)
 
 
 def test_no_byte_of_a_seal_is_in_the_clear() -> None:
-    text = Safe(KEY).write(TURN, "id")
+    text = SealCipher(KEY).write(TURN, "id")
     assert SECRET not in text
     assert "anthropic.signature" not in text
     assert KEY not in text
@@ -59,25 +59,25 @@ def test_no_byte_of_a_seal_is_in_the_clear() -> None:
 
 @pytest.mark.parametrize("key", [None, OTHER], ids=["no key", "wrong key"])
 def test_without_the_key_the_readable_part_is_there(key: str | None) -> None:
-    assert Safe(key).read(Safe(KEY).write(TURN, "id"), "id") == (UNSEALED, 4)
+    assert SealCipher(key).read(SealCipher(KEY).write(TURN, "id"), "id") == (UNSEALED, 4)
 
 
 def test_an_old_key_still_opens_when_a_new_one_locks() -> None:
-    both = Safe(f"{OTHER}, {KEY}")
-    assert both.read(Safe(KEY).write(TURN, "id"), "id") == (TURN, 0)
-    assert Safe(OTHER).read(both.write(TURN, "id"), "id") == (TURN, 0)
+    both = SealCipher(f"{OTHER}, {KEY}")
+    assert both.read(SealCipher(KEY).write(TURN, "id"), "id") == (TURN, 0)
+    assert SealCipher(OTHER).read(both.write(TURN, "id"), "id") == (TURN, 0)
 
 
 def test_one_altered_byte_is_noticed() -> None:
-    text = Safe(KEY).write(Turn("assistant", (Thinking("Hm", seal=SEAL),)), "id")
+    text = SealCipher(KEY).write(Turn("assistant", (Thinking("Hm", seal=SEAL),)), "id")
     place = text.index('"data":"') + 10
     altered = text[:place] + ("A" if text[place] != "A" else "B") + text[place + 1 :]
-    assert Safe(KEY).read(altered, "id") == (Turn("assistant", (Thinking("Hm"),)), 1)
+    assert SealCipher(KEY).read(altered, "id") == (Turn("assistant", (Thinking("Hm"),)), 1)
 
 
 def test_a_short_key_is_refused() -> None:
     with pytest.raises(ConfigError, match="openssl rand"):
-        Safe("short")
+        SealCipher("short")
 
 
 @pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 
 from thinkwire.messages import Text, Thinking, Turn
 from thinkwire.store import Store
-from thinkwire.store.words import folded, phrases, snippet
+from thinkwire.store.search_text import folded, phrases, snippet
 
 pytestmark = pytest.mark.anyio
 

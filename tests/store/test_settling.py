@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from thinkwire.messages import Text, Turn
-from thinkwire.store import Kept, Store, heart, open_store
+from thinkwire.store import MessageRow, Store, open_store
+from thinkwire.store import heartbeat as heart
 from thinkwire.store.process import is_gone, this_process
 from thinkwire.store.tables import messages
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.anyio
 PARTIAL = Turn("assistant", (Text("量子", interrupted=True),))
 
 
-async def streaming(store: Store, **columns: Any) -> Kept:
+async def streaming(store: Store, **columns: Any) -> MessageRow:
     talk = await store.create_conversation()
     kept = await store.append(talk.id, PARTIAL, status="streaming")
     change = messages.update().where(messages.c.id == kept.id).values(columns or {"id": kept.id})

@@ -13,7 +13,7 @@ from tests.strategies import json_values, names, turns, usages, words
 from thinkwire.errors import Failure, ThinkwireError
 from thinkwire.messages import Opaque, Origin, Seal, Text, Thinking, Turn
 from thinkwire.notes import Note
-from thinkwire.store import HEAD, ConversationRow, NotKept, Store, StoreFailed
+from thinkwire.store import HEAD, ConversationRow, RowNotFound, Store, StoreFailed
 from thinkwire.store.ids import new_id
 from thinkwire.store.tables import messages
 from thinkwire.usage import Usage
@@ -101,11 +101,11 @@ async def test_an_edit_begins_a_branch_and_loses_nothing(store: Store, talk: Con
 async def test_a_parent_from_another_conversation_is_refused(store: Store, talk: ConversationRow) -> None:
     other = await store.create_conversation()
     stranger = await store.append(other.id, ASKED)
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.append(talk.id, ASKED, parent=stranger.id)
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.update(talk.id, head=stranger.id)
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.path(talk.id, stranger.id)
     assert (await store.conversation(talk.id)).count == 0
 
@@ -125,7 +125,7 @@ async def test_what_is_not_there_is_said_by_name(store: Store) -> None:
         store.profile("x"),
         store.delete_profile("x"),
     ):
-        with pytest.raises(NotKept, match=r"there is no \w+ 'x'"):
+        with pytest.raises(RowNotFound, match=r"there is no \w+ 'x'"):
             await call
 
 
@@ -216,7 +216,7 @@ async def test_the_bin_gives_back_and_forgets(store: Store, talk: ConversationRo
     assert deleted is not None
     assert await store.empty_bin(deleted) == 0
     assert await store.empty_bin(deleted + 1) == 1
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.conversation(talk.id)
     assert await store.messages(talk.id) == []
 

@@ -19,9 +19,9 @@ from thinkwire.session.commands import (
     COMMANDS,
     Candidate,
     Choose,
+    Continue,
     Copy,
     Export,
-    GoOn,
     Retry,
     complete,
     fuzzy,
@@ -30,7 +30,7 @@ from thinkwire.session.commands import (
     next_level,
     run_command,
 )
-from thinkwire.session.commands.looking import picture
+from thinkwire.session.commands.inspect import picture
 from thinkwire.session.commands.thinking import level_ring
 from thinkwire.sim.fixture import Running, simulator
 
@@ -234,7 +234,7 @@ async def test_actions_are_left_to_the_face(session: Session) -> None:
     assert (await run_command(session, "/retry")).action is None
     assert (await run_command(session, "/copy")).action == Copy("Shown.")
     assert (await run_command(session, "/copy thinking")).action == Copy("Hidden.")
-    assert (await run_command(session, "/resume whales")).action == GoOn("whales")
+    assert (await run_command(session, "/resume whales")).action == Continue("whales")
     for name, thinks in (("a.md", False), ("a.md --thinking", True), ("a.json", True), ("a.jsonl", True)):
         action = (await run_command(session, f"/export {name}")).action
         assert isinstance(action, Export)

@@ -17,7 +17,7 @@ from contextlib import suppress
 
 import pytest
 
-from thinkwire.store import Kept, open_store
+from thinkwire.store import MessageRow, open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -107,7 +107,7 @@ def begun() -> Iterator[Callable[..., Program]]:
         program.close()
 
 
-async def last_answer() -> Kept:
+async def last_answer() -> MessageRow:
     async with await open_store() as store:
         (talk,) = await store.conversations()
         return (await store.path(talk.id))[-1]

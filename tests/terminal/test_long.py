@@ -12,7 +12,7 @@ from textual.selection import Selection
 from tests.terminal.stage import Stage, stage
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Finished, Started
 from thinkwire.messages import Text, Thinking
-from thinkwire.session import Happening
+from thinkwire.session import SessionEvent
 from thinkwire.terminal import talk as talking
 from thinkwire.terminal.notice import Notice
 from thinkwire.terminal.prose import CACHED, Prose
@@ -26,7 +26,7 @@ def numbered(word: str, count: int) -> str:
     return "".join(f"{word} {number} is worth a line of its own.\n\n" for number in range(count))
 
 
-async def told(on: Stage, *happenings: Happening) -> None:
+async def told(on: Stage, *happenings: SessionEvent) -> None:
     """Puts what happens on the screen, as a run does."""
     teller = Teller(on.app.talk, on.app.activity, set())
     for happening in happenings:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinkwire.messages import ToolCall
-from thinkwire.session.words import count, duration, money, printable, thought_for, tokens, unmistakable
+from thinkwire.session.formatting import count, duration, money, printable, thought_for, tokens, unmistakable
 from thinkwire.terminal.activity import subject_of_thought
 from thinkwire.terminal.changes import change_of, subject_of
 from thinkwire.terminal.marking import laid_out

@@ -14,8 +14,8 @@ from tests.postgres import postgres, postgres_url
 from tests.redis import redis, redis_url
 from tests.web.webs import Browser, Served, all_bases, web_app
 from thinkwire.sim.fixture import Running, simulator
-from thinkwire.store.opening import migrate
 from thinkwire.store.schema import NEWEST
+from thinkwire.store.store import migrate
 from thinkwire.web import passwords
 
 __all__ = ["postgres", "postgres_url", "redis", "redis_url", "simulator"]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.web.webs import MODEL, Browser, Served, folded
 from thinkwire.messages import Seal, Text, Thinking, ToolCall, Turn
-from thinkwire.store import Kept
+from thinkwire.store import MessageRow
 from thinkwire.usage import Usage
 from thinkwire.web.thinking import Wanted
 
@@ -202,7 +202,7 @@ async def test_conversations_are_paged_found_deleted_and_brought_back(app: Serve
     assert (await browser.ask("GET", "/api/conversations?before=rubbish")).status == 400
 
 
-async def sealed_talk(app: Served) -> tuple[str, Kept]:
+async def sealed_talk(app: Served) -> tuple[str, MessageRow]:
     row = await app.store.create_conversation("Sealed", model=MODEL)
     await app.store.append(row.id, Turn("user", (Text("Why?"),)))
     seal = Seal("anthropic.signature", SECRET)

@@ -15,8 +15,8 @@ from thinkwire.events import Answer, Finished, collect, events_of
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Image, Opaque, Origin, Seal, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
-from thinkwire.session import Happening, ToolEnded, ToolStarted, TurnKept
-from thinkwire.store.rows import Kept
+from thinkwire.session import SessionEvent, ToolEnded, ToolStarted, TurnSaved
+from thinkwire.store.rows import MessageRow
 from thinkwire.web.broadcast import Broadcast
 from thinkwire.web.frames import Frame, Teller, merged
 from thinkwire.web.grouping import Group, groups
@@ -72,17 +72,17 @@ def steps(draw: st.DrawFn) -> list[Step]:
     return found
 
 
-def happenings(step: Step, id: str, cut: int | None = None) -> list[Happening]:
+def happenings(step: Step, id: str, cut: int | None = None) -> list[SessionEvent]:
     return [
         *list(events_of(step.answer))[:cut],
-        TurnKept(id, "assistant", "complete"),
+        TurnSaved(id, "assistant", "complete"),
         *(ToolStarted(call) for call in step.answer.turn.tool_calls),
         *(ToolEnded(result.call_id, result, 0.1) for result in step.results),
     ]
 
 
-def kept(id: str, turn: Turn, notes: tuple[Note, ...] = ()) -> Kept:
-    return Kept(
+def kept(id: str, turn: Turn, notes: tuple[Note, ...] = ()) -> MessageRow:
+    return MessageRow(
         id=id,
         conversation_id="c",
         parent_id=None,
@@ -100,7 +100,7 @@ def kept(id: str, turn: Turn, notes: tuple[Note, ...] = ()) -> Kept:
 
 
 def stored(all_steps: list[Step], cut: int | None = None) -> Group:
-    rows: list[Kept] = []
+    rows: list[MessageRow] = []
     for number, step in enumerate(all_steps):
         answer = collect(list(events_of(step.answer))[:cut])
         rows.append(kept(f"m{number}", answer.turn, answer.notes))

@@ -17,8 +17,8 @@ from tests.web.processes import Process, browser_at, processes
 from tests.web.webs import MODEL, Browser, folded, frames
 from thinkwire.errors import ConfigError
 from thinkwire.store import open_store
-from thinkwire.store.opening import migrate
 from thinkwire.store.schema import NEWEST
+from thinkwire.store.store import migrate
 from thinkwire.web.board import Board
 from thinkwire.web.news import SharedNews
 from thinkwire.web.problems import Problem

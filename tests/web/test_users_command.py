@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from tests.postgres import PostgreSQL
 from thinkwire.cli.users import users
-from thinkwire.store import NotKept, Store, Taken, open_store
-from thinkwire.store.opening import migrate
+from thinkwire.store import NameTaken, RowNotFound, Store, open_store
 from thinkwire.store.schema import NEWEST
+from thinkwire.store.store import migrate
 from thinkwire.web import passwords
 from thinkwire.web.guard import digest
 
@@ -57,7 +57,7 @@ def test_an_invitation_from_the_command_line_opens_the_door_once(own: None, own_
             return (await store.create_user("ada", "hash", invitation=digest(token))).admin
 
     assert asyncio.run(join()) is True
-    with pytest.raises(Taken, match="invitation"):
+    with pytest.raises(NameTaken, match="invitation"):
         asyncio.run(join())
 
 
@@ -92,7 +92,7 @@ async def accounts(store: Store) -> None:
         *(store.create_user(name, "hash", admin=True, first=True) for name in ("ada", "eve")),
         return_exceptions=True,
     )
-    assert sorted(type(one).__name__ for one in both) == ["Taken", "UserRow"]
+    assert sorted(type(one).__name__ for one in both) == ["NameTaken", "UserRow"]
     (ada,) = await store.users()
     assert await store.user_named("ADA") is not None or await store.user_named("EVE") is not None
     await store.sign_in(ada.id, digest("one"), time.time() + 60)
@@ -101,19 +101,19 @@ async def accounts(store: Store) -> None:
     assert await store.signed_in(digest("two")) is None
     await store.set_password(ada.id, "other")
     assert await store.signed_in(digest("one")) is None
-    with pytest.raises(Taken, match="last administrator"):
+    with pytest.raises(NameTaken, match="last administrator"):
         await store.remove_user(ada.id, purge=True)
     bob = await store.create_user("bob", "hash")
     talk = await store.create_conversation(owner=bob.id)
     upload = await store.add_upload(b"\x00\xff", name="a", media_type="image/png", owner=bob.id)
     assert (await store.upload(upload.id, bob.id))[1] == b"\x00\xff"
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.upload(upload.id, ada.id)
     await store.remove_user(bob.id)
     assert await store.user_named("bob") is None
     assert (await store.conversation(talk.id)).owner == bob.id
     await store.remove_user(bob.id, purge=True)
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.conversation(talk.id)
-    with pytest.raises(NotKept):
+    with pytest.raises(RowNotFound):
         await store.remove_user(bob.id)

@@ -20,13 +20,13 @@ from thinkwire.config.paths import config_folder
 from thinkwire.errors import ConfigError
 from thinkwire.jsonvalue import parse_object
 from thinkwire.messages import Block, ToolCall
-from thinkwire.session import Happening, Session, TurnEnded
+from thinkwire.session import Session, SessionEvent, TurnEnded
 from thinkwire.session.attachments import attached, attachment
-from thinkwire.session.beginning import first_model
-from thinkwire.session.behind import Behind
-from thinkwire.session.keeping import Keeper
+from thinkwire.session.default_model import first_model
+from thinkwire.session.formatting import tokens
+from thinkwire.session.persistence import ConversationStore
 from thinkwire.session.tools import Spec, Toolbox
-from thinkwire.session.words import tokens
+from thinkwire.session.write_behind import WriteBehindStore
 from thinkwire.settings import Settings, parse_assignments, thinking_shown
 from thinkwire.store import open_store, open_to_begin
 from thinkwire.store.ids import new_id
@@ -76,7 +76,7 @@ async def answer(question: Question) -> int:
             ask=_asker(printer) if not question.as_json else None,
         )
         ended = await _told(session, question, printer)
-        if isinstance(keeper, Behind):
+        if isinstance(keeper, WriteBehindStore):
             await keeper.written()
             if keeper.trouble is not None:
                 click.secho(f"note: this conversation is not kept: {keeper.trouble}", err=True)
@@ -98,13 +98,13 @@ def _settings(question: Question) -> Settings:
 
 async def _keeper(
     question: Question, settings: Settings, stack: AsyncExitStack
-) -> tuple[Keeper | None, str, Settings]:
+) -> tuple[ConversationStore | None, str, Settings]:
     """Where the conversation is kept; one that goes on needs its store at once, a new one does not."""
     if question.going_on is None:
         if question.no_save:
             return None, "", settings
         conversation_id = new_id()
-        behind = Behind(open_to_begin(), conversation_id, model=settings.get("model"))
+        behind = WriteBehindStore(open_to_begin(), conversation_id, model=settings.get("model"))
         stack.push_async_callback(behind.aclose)
         return behind, conversation_id, settings
     store = await open_store()
@@ -189,7 +189,7 @@ async def _told(session: Session, question: Question, printer: Printer) -> TurnE
     return ended
 
 
-def _tell(happening: Happening, question: Question, printer: Printer) -> None:
+def _tell(happening: SessionEvent, question: Question, printer: Printer) -> None:
     if question.as_json:
         write_json(happening)
     else:

@@ -20,7 +20,7 @@ def db() -> None:
 @_url
 def path(url: str | None) -> None:
     """Print where the store is."""
-    from thinkwire.store.places import the_place
+    from thinkwire.store.location import the_place
 
     with designed_errors():
         click.echo(the_place(url).shown)
@@ -84,7 +84,7 @@ def _opening() -> Any:
     from thinkwire.errors import ConfigError
 
     try:
-        from thinkwire.store import opening
+        from thinkwire.store import store as opening
     except ModuleNotFoundError as error:
         raise ConfigError(f"a store needs {error.name}: pip install 'thinkwire[store]'") from None
     return opening

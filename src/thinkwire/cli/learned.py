@@ -11,7 +11,7 @@ import click
 from thinkwire.cli.io import designed_errors, write_json
 from thinkwire.client.learned_facts import EVERYONE, LearnedFact, LearnedFactsFile, default_learned_facts
 from thinkwire.errors import ConfigError
-from thinkwire.session.words import one_line, unmistakable
+from thinkwire.session.formatting import one_line, unmistakable
 
 _COLUMNS = ("id", "provider", "model", "counts for", "what changed", "evidence", "expires")
 _LONGEST = {"model": 40, "counts for": 40, "what changed": 60, "evidence": 70}

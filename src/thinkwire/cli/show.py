@@ -12,8 +12,8 @@ import click
 from thinkwire.errors import Failure
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Noted, Started
 from thinkwire.messages import Text, Thinking, ToolResult
-from thinkwire.session import Compacted, Happening, Remark, ToolEnded, ToolStarted, TurnEnded
-from thinkwire.session.words import printable, what_failed, what_to_do
+from thinkwire.session import Compacted, SessionEvent, SessionNote, ToolEnded, ToolStarted, TurnEnded
+from thinkwire.session.formatting import printable, what_failed, what_to_do
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _TICK = 0.1
@@ -69,7 +69,7 @@ class Printer:
         """Makes room for a question."""
         self.end()
 
-    def show(self, happening: Happening) -> None:
+    def show(self, happening: SessionEvent) -> None:
         match happening:
             case BlockGrew(index=index, text=text):
                 self._grew(self._kinds.get(index), text)
@@ -121,10 +121,10 @@ class Printer:
         self._spinner.start()
 
 
-def _aside(happening: Happening) -> str | None:
+def _aside(happening: SessionEvent) -> str | None:
     """What is said in one line beside the answer."""
     match happening:
-        case Noted(note=note) | Remark(note=note):
+        case Noted(note=note) | SessionNote(note=note):
             return f"note: {note.message}"
         case ToolStarted(call=call):
             return f"→ {call.name} {call.arguments}"

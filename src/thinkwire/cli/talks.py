@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from thinkwire.cli.io import designed_errors, write_json, write_notes
-from thinkwire.session.words import printable
+from thinkwire.session.formatting import printable
 
 if TYPE_CHECKING:
     from thinkwire.store import ConversationRow, Store
@@ -113,7 +113,7 @@ def write_file_of(talk: str, out: str, form: str | None, *, thinking: bool) -> N
     from pathlib import Path
 
     from thinkwire.cli.transcripts import FORMS, write_file
-    from thinkwire.session.archives import archived, whole
+    from thinkwire.session.import_export import archived, whole
     from thinkwire.transcripts import write_archives, write_markdown
 
     form = form or FORMS.get(Path(out).suffix.lower(), "jsonl")
@@ -136,7 +136,7 @@ def write_file_of(talk: str, out: str, form: str | None, *, thinking: bool) -> N
 def import_talks(files: tuple[str, ...], as_json: bool) -> None:
     """Take in conversations: our JSONL or JSON, Claude Code and Codex transcripts, request bodies."""
     from thinkwire.cli.transcripts import read_file
-    from thinkwire.session.archives import adopted
+    from thinkwire.session.import_export import adopted
 
     with designed_errors():
         for file in files:

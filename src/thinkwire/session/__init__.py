@@ -1,28 +1,28 @@
 """The session engine: the turn loop with its settings, tools, compaction and keeping, for every face."""
 
-from thinkwire.session.asked import Asked
-from thinkwire.session.happenings import (
+from thinkwire.session.events import (
     Compacted,
-    Happening,
-    Remark,
+    SessionEvent,
+    SessionNote,
     ToolEnded,
     ToolStarted,
     TurnEnded,
-    TurnKept,
+    TurnSaved,
 )
+from thinkwire.session.next_request import NextRequest
 from thinkwire.session.run import Run
 from thinkwire.session.session import Busy, Session
 
 __all__ = [
-    "Asked",
     "Busy",
     "Compacted",
-    "Happening",
-    "Remark",
+    "NextRequest",
     "Run",
     "Session",
+    "SessionEvent",
+    "SessionNote",
     "ToolEnded",
     "ToolStarted",
     "TurnEnded",
-    "TurnKept",
+    "TurnSaved",
 ]

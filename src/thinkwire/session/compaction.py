@@ -7,7 +7,7 @@ import msgspec
 from thinkwire.context import effective_tokens
 from thinkwire.messages import Conversation, Text, Turn
 from thinkwire.replay import Destination, ReplaySettings
-from thinkwire.session.history import Line, View, exchanges
+from thinkwire.session.history import HistoryEntry, HistoryView, exchanges
 from thinkwire.session.summary import PREFACE
 
 KEEP_SHARE = 0.3
@@ -19,11 +19,11 @@ SUMMARY_SHARE = 0.5
 class Cut(msgspec.Struct, frozen=True):
     """What a summary would cover, and what stays as it is."""
 
-    covered: tuple[Line, ...]
-    kept: tuple[Line, ...]
+    covered: tuple[HistoryEntry, ...]
+    kept: tuple[HistoryEntry, ...]
 
 
-def find_cut(view: View, limit: int, destination: Destination, replay: ReplaySettings) -> Cut | None:
+def find_cut(view: HistoryView, limit: int, destination: Destination, replay: ReplaySettings) -> Cut | None:
     """The newest exchanges that fit, and always the current one with its open tool loop, stay whole.
 
     None when there is nothing before them.

@@ -9,10 +9,10 @@ import msgspec
 from thinkwire.messages import Text, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
 from thinkwire.replay.policy import thinks, without_thinking
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 
 
-class Line(msgspec.Struct, frozen=True):
+class HistoryEntry(msgspec.Struct, frozen=True):
     """One turn of what will be sent, and the message that it comes from."""
 
     id: str
@@ -21,10 +21,10 @@ class Line(msgspec.Struct, frozen=True):
     """It was said before the summary that now stands in front of it."""
 
 
-class View(msgspec.Struct, frozen=True):
+class HistoryView(msgspec.Struct, frozen=True):
     """What stands for a conversation: at most one summary, and the turns that it does not cover."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[HistoryEntry, ...]
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -44,11 +44,11 @@ class View(msgspec.Struct, frozen=True):
         return tuple(turns), (note,)
 
 
-def view(path: Sequence[Kept]) -> View:
+def view(path: Sequence[MessageRow]) -> HistoryView:
     """What of a path is sent: the last summary, then every turn after the one that it covers."""
     at = max((index for index, kept in enumerate(path) if kept.kind == "summary"), default=None)
     if at is None:
-        return View(tuple(_line(kept) for kept in path if _says_something(kept.turn)))
+        return HistoryView(tuple(_line(kept) for kept in path if _says_something(kept.turn)))
     summary = path[at]
     covered = next((index for index, kept in enumerate(path) if kept.id == summary.covers), -1)
     rest = [
@@ -56,11 +56,11 @@ def view(path: Sequence[Kept]) -> View:
         for index, kept in enumerate(path)
         if index > covered and kept.kind == "turn" and _says_something(kept.turn)
     ]
-    return View((_line(summary), *rest))
+    return HistoryView((_line(summary), *rest))
 
 
-def _line(kept: Kept, *, before_summary: bool = False) -> Line:
-    return Line(kept.id, kept.turn, before_summary)
+def _line(kept: MessageRow, *, before_summary: bool = False) -> HistoryEntry:
+    return HistoryEntry(kept.id, kept.turn, before_summary)
 
 
 def _says_something(turn: Turn) -> bool:
@@ -74,7 +74,7 @@ def _is_blank(block: Text | ToolCall) -> bool:
     return isinstance(block, Text) and not block.text.strip() and block.seal is None
 
 
-def exchanges(lines: Sequence[Line]) -> list[int]:
+def exchanges(lines: Sequence[HistoryEntry]) -> list[int]:
     """Where exchanges begin: each with something that a person said, tool results aside."""
     return [
         index

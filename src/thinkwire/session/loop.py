@@ -11,17 +11,17 @@ from thinkwire.errors import Failure, ProviderError
 from thinkwire.events import Answer
 from thinkwire.messages import Block, Text, Thinking, ToolCall, ToolResult, Turn
 from thinkwire.notes import Note
-from thinkwire.session.asked import Again, Asked
-from thinkwire.session.happenings import (
+from thinkwire.session.events import (
     Ending,
-    Happening,
-    Remark,
+    SessionEvent,
+    SessionNote,
     ToolEnded,
     ToolStarted,
     TurnEnded,
-    TurnKept,
+    TurnSaved,
 )
-from thinkwire.session.keeping import Recorder
+from thinkwire.session.next_request import NextRequest, RetryHint
+from thinkwire.session.persistence import Recorder
 from thinkwire.session.tools import Outcome
 from thinkwire.store.rows import Status
 from thinkwire.usage import Usage, added
@@ -29,7 +29,7 @@ from thinkwire.usage import Usage, added
 if TYPE_CHECKING:
     from thinkwire.session.session import Session
 
-Batches = AsyncGenerator[list[Happening], None]
+Batches = AsyncGenerator[list[SessionEvent], None]
 
 MOST_REQUESTS = 100
 """In one turn; a loop that never ends is stopped and said."""
@@ -42,14 +42,14 @@ class TurnLoop:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._asked: Asked
+        self._asked: NextRequest
         self._answer: Answer
         self._recorder: Recorder | None = None
         self._results: list[ToolResult] = []
         self._usages: list[Usage | None] = []
         self._cost: float | None = 0.0
         self._continued = 0
-        self._again = Again()
+        self._again = RetryHint()
         self._over = False
         self._compacted = False
 
@@ -73,14 +73,14 @@ class TurnLoop:
                         yield batch
         if not self._over:
             note = Note("answer.continued", f"stopped after {MOST_REQUESTS} requests without an answer")
-            yield [Remark(note), self._ended("lost")]
+            yield [SessionNote(note), self._ended("lost")]
 
     async def _ask(self) -> Batches:
         """One request and its answer, kept."""
         self._asked = asked = await self._session.asked(self._again)
-        self._again = Again()
+        self._again = RetryHint()
         if asked.notes:
-            yield [Remark(note) for note in asked.notes]
+            yield [SessionNote(note) for note in asked.notes]
         async with aclosing(self._answer_to(asked)) as batches:
             async for batch in batches:
                 yield batch
@@ -103,11 +103,11 @@ class TurnLoop:
             yield [self._ended("complete")]
         elif (found := self._once_more(answer)) is not None:
             self._again, note = found
-            yield [Remark(note)]
+            yield [SessionNote(note)]
         else:
-            yield [Remark(_lost(answer)), self._ended("lost")]
+            yield [SessionNote(_lost(answer)), self._ended("lost")]
 
-    async def _answer_to(self, asked: Asked) -> Batches:
+    async def _answer_to(self, asked: NextRequest) -> Batches:
         recorder = Recorder(self._session.keeper, self._session.conversation_id)
         async with aclosing(self._session.client.answer(asked.asking)) as batches:
             async for batch in batches:
@@ -117,7 +117,7 @@ class TurnLoop:
                 recorder.add(batch)
                 yield list(batch)
 
-    async def _end_answer(self, asked: Asked) -> tuple[Answer, TurnKept]:
+    async def _end_answer(self, asked: NextRequest) -> tuple[Answer, TurnSaved]:
         recorder, self._recorder = self._recorder, None
         assert recorder is not None
         answer = recorder.answer()
@@ -127,11 +127,11 @@ class TurnLoop:
         self._session.learn(answer, asked)
         status: Status = "failed" if answer.failure else "complete"
         answer = await recorder.end(status, cost=cost)
-        return answer, TurnKept(recorder.id or "", "assistant", status)
+        return answer, TurnSaved(recorder.id or "", "assistant", status)
 
-    async def _keep(self, turn: Turn) -> TurnKept:
+    async def _keep(self, turn: Turn) -> TurnSaved:
         kept = await self._session.keeper.append(self._session.conversation_id, turn)
-        return TurnKept(kept.id, turn.role, "complete")
+        return TurnSaved(kept.id, turn.role, "complete")
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> Batches:
         """The results in the order of the calls. Calls that only look are run side by side."""
@@ -144,10 +144,10 @@ class TurnLoop:
         self._results = []
         yield [await self._keep(Turn("user", results))]
 
-    def _ran(self, outcome: Outcome) -> Iterator[Happening]:
+    def _ran(self, outcome: Outcome) -> Iterator[SessionEvent]:
         self._results.append(outcome.result)
         for note in outcome.notes:
-            yield Remark(note)
+            yield SessionNote(note)
         yield ToolEnded(outcome.result.call_id, outcome.result, outcome.elapsed)
 
     def _groups(self, calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
@@ -164,21 +164,21 @@ class TurnLoop:
         if group:
             yield group
 
-    def _once_more(self, answer: Answer) -> tuple[Again, Note] | None:
+    def _once_more(self, answer: Answer) -> tuple[RetryHint, Note] | None:
         """How to ask once more for an answer that has thinking and no words; None when that is in vain."""
         if answer.finish in ("refusal", "cancelled", "error") or self._continued >= MOST_CONTINUATIONS:
             return None
         self._continued += 1
         if answer.finish != "length":
-            return Again(nudge=NUDGE), Note(
+            return RetryHint(nudge=NUDGE), Note(
                 "answer.continued", "the model thought and said nothing; asked again"
             )
         more = self._asked.more_room()
         if more is not None:
             message = f"thinking used up the output limit; asked again with {more:,} tokens"
-            return Again(max_tokens=more), Note("answer.continued", message)
+            return RetryHint(max_tokens=more), Note("answer.continued", message)
         message = "thinking used up the largest output limit; asked again with as little thinking as possible"
-        return Again(least_thinking=True), Note("answer.continued", message)
+        return RetryHint(least_thinking=True), Note("answer.continued", message)
 
     async def _make_room(self, failure: Failure) -> bool:
         """Once, when the provider says that the conversation is too long."""
@@ -190,14 +190,14 @@ class TurnLoop:
         except ProviderError:
             return False
 
-    async def _interrupted(self) -> list[Happening]:
-        kept: list[Happening] = []
+    async def _interrupted(self) -> list[SessionEvent]:
+        kept: list[SessionEvent] = []
         if self._recorder is not None:
             recorder, self._recorder = self._recorder, None
             answer = await recorder.end("interrupted")
             self._usages.append(answer.usage)
             self._cost = None
-            kept.append(TurnKept(recorder.id or "", "assistant", "interrupted"))
+            kept.append(TurnSaved(recorder.id or "", "assistant", "interrupted"))
         if self._results:
             kept.append(await self._keep(Turn("user", tuple(self._results))))
         return [*kept, self._ended("interrupted")]

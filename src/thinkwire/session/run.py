@@ -7,15 +7,15 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 from thinkwire.errors import ThinkwireError
-from thinkwire.session.happenings import Happening
+from thinkwire.session.events import SessionEvent
 
 
 class Run:
     """Numbered events, kept. Anyone may follow from any number, as often as they like."""
 
-    def __init__(self, happenings: AsyncGenerator[list[Happening], None]) -> None:
+    def __init__(self, happenings: AsyncGenerator[list[SessionEvent], None]) -> None:
         self._happenings = happenings
-        self._events: list[Happening] = []
+        self._events: list[SessionEvent] = []
         self._error: ThinkwireError | None = None
         self._changed = asyncio.Event()
         self._interrupted = False
@@ -30,7 +30,7 @@ class Run:
         """How many events there are so far; the first has number 1."""
         return len(self._events)
 
-    async def follow(self, after: int = 0) -> AsyncIterator[Happening]:
+    async def follow(self, after: int = 0) -> AsyncIterator[SessionEvent]:
         """Every event after this number, first those that were, then those that come.
 
         What keeps the run from being sent at all (a missing key, an unknown model) is raised at the end.

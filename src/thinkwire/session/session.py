@@ -31,17 +31,17 @@ from thinkwire.reasoning import Intent, parse_name
 from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.resolve import resolve
 from thinkwire.request import Request
-from thinkwire.session.asked import Again, Asked
 from thinkwire.session.compaction import SUMMARY_SHARE, find_cut, summary_turn
-from thinkwire.session.happenings import Compacted, Happening, Remark
-from thinkwire.session.history import View, view
-from thinkwire.session.keeping import Keeper, Memory
+from thinkwire.session.events import Compacted, SessionEvent, SessionNote
+from thinkwire.session.history import HistoryView, view
 from thinkwire.session.loop import TurnLoop
+from thinkwire.session.next_request import NextRequest, RetryHint
+from thinkwire.session.persistence import ConversationStore, InMemoryStore
 from thinkwire.session.run import Run
 from thinkwire.session.summary import LEAST, summarised, titled
 from thinkwire.session.tools import Ask, Outcome, Policy, Toolbox, ToolContext
 from thinkwire.settings import Settings, conversation_state_of, intent_of, overrides_of, replay_of
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 
 Pricing = Callable[[Facts, datetime.date], Price]
 
@@ -61,7 +61,7 @@ class Session:
         client: Client,
         settings: Settings | None = None,
         *,
-        keeper: Keeper | None = None,
+        keeper: ConversationStore | None = None,
         conversation_id: str = "",
         toolbox: Toolbox | None = None,
         ask: Ask | None = None,
@@ -72,7 +72,7 @@ class Session:
         """A provider that asks to wait longer than `patience` seconds has failed, and says how long."""
         self.client = client
         self.settings = settings or Settings()
-        self.keeper: Keeper = keeper or Memory()
+        self.keeper: ConversationStore = keeper or InMemoryStore()
         self.conversation_id = conversation_id
         self.toolbox = toolbox or Toolbox()
         self.ask = ask
@@ -131,7 +131,7 @@ class Session:
         self._run = Run(TurnLoop(self).run(said))
         return self._run
 
-    async def send(self, text: str | None, attachments: Sequence[Block] = ()) -> AsyncIterator[Happening]:
+    async def send(self, text: str | None, attachments: Sequence[Block] = ()) -> AsyncIterator[SessionEvent]:
         """Everything that happens until the model has answered. Leaving early interrupts; nothing is lost."""
         run = self.start(text, attachments)
         try:
@@ -173,9 +173,9 @@ class Session:
         turns = shown.turns
         if not turns or turns[-1].role == "assistant":
             turns = (*turns, Turn("user", (Text("Hello"),)))
-        return prepare_request(self._asking(turns, Again(), self._effective(shown, located)), time.time())
+        return prepare_request(self._asking(turns, RetryHint(), self._effective(shown, located)), time.time())
 
-    async def view(self) -> View:
+    async def view(self) -> HistoryView:
         return view(await self.keeper.path(self.conversation_id))
 
     async def effective(self) -> Effective:
@@ -184,12 +184,12 @@ class Session:
 
     async def counted(self) -> int | None:
         """The vendor's own count of what the next request will hold; None where it gives none."""
-        asked = self._asking((await self.view()).turns, Again(), await self.effective())
+        asked = self._asking((await self.view()).turns, RetryHint(), await self.effective())
         return await self.client.count_tokens(asked)
 
-    async def asked(self, again: Again | None = None) -> Asked:
+    async def asked(self, again: RetryHint | None = None) -> NextRequest:
         """The next request, decided but not sent."""
-        again = again or Again()
+        again = again or RetryHint()
         located = self._located()
         path = await self.keeper.path(self.conversation_id)
         shown = view(path)
@@ -212,9 +212,9 @@ class Session:
         )
         notes += predict(self._fingerprint, fingerprint, facts)
         self._fingerprint = fingerprint
-        return Asked(asking, prepared, effective, notes)
+        return NextRequest(asking, prepared, effective, notes)
 
-    def _unopened(self, path: list[Kept]) -> tuple[Note, ...]:
+    def _unopened(self, path: list[MessageRow]) -> tuple[Note, ...]:
         """Said once: seals that were encrypted with a key that is not here."""
         count = sum(kept.unopened for kept in path)
         if not count or self._said_unopened:
@@ -223,7 +223,7 @@ class Session:
         message = f"{count} seals are encrypted with another THINKWIRE_STORE_KEY; they cannot go back"
         return (Note("seal.dropped", message),)
 
-    def _asking(self, turns: tuple[Turn, ...], again: Again, effective: Effective) -> CallSpec:
+    def _asking(self, turns: tuple[Turn, ...], again: RetryHint, effective: Effective) -> CallSpec:
         settings = self.settings
         request = Request(
             turns=turns,
@@ -260,7 +260,7 @@ class Session:
         """How hard to think. It is asked to be readable even while it is hidden: it may be shown later."""
         return msgspec.structs.replace(intent_of(settings) or Intent(), show=True)
 
-    def _effective(self, shown: View, located: ResolvedModel) -> Effective:
+    def _effective(self, shown: HistoryView, located: ResolvedModel) -> Effective:
         return effective_tokens(
             Conversation(self._system(), shown.turns),
             replay_of(self.settings),
@@ -289,7 +289,7 @@ class Session:
 
     # Compaction
 
-    async def compact_if_needed(self) -> AsyncGenerator[list[Happening], None]:
+    async def compact_if_needed(self) -> AsyncGenerator[list[SessionEvent], None]:
         """Compacts when what will be sent, not what was said, outgrows the window."""
         effective = self._effective(await self.view(), self._located())
         if not should_compress(effective, self.settings.get("context.compressAt")):
@@ -298,16 +298,18 @@ class Session:
             done = await self.compact()
         except ProviderError as error:
             note = Note("context.full", f"no summary could be made ({error}); everything is sent")
-            yield [Remark(note)]
+            yield [SessionNote(note)]
             return
         if done is None:
             if not self._said_full:
                 self._said_full = True
                 yield [
-                    Remark(Note("context.full", f"{effective.shown()} tokens, and nothing can be left out"))
+                    SessionNote(
+                        Note("context.full", f"{effective.shown()} tokens, and nothing can be left out")
+                    )
                 ]
             return
-        yield [done, Remark(_compacted(done))]
+        yield [done, SessionNote(_compacted(done))]
 
     async def compact(self) -> Compacted | None:
         """Earlier turns become a summary; None when there is nothing that could."""
@@ -345,14 +347,14 @@ class Session:
     async def run_tool(self, call: ToolCall) -> Outcome:
         return await self.offered.run(call, ToolContext(policy=self.policy, ask=self.ask))
 
-    def cost(self, answer: Answer, asked: Asked) -> float | None:
+    def cost(self, answer: Answer, asked: NextRequest) -> float | None:
         """US dollars; None when a price or a count is not known, or nobody asked for prices."""
         facts = asked.prepared.plan.facts
         if self._pricing is None or facts is None:
             return None
         return cost_of(answer.usage, self._pricing(facts, datetime.datetime.now(datetime.UTC).date()))
 
-    def learn(self, answer: Answer, asked: Asked) -> None:
+    def learn(self, answer: Answer, asked: NextRequest) -> None:
         """Estimates get better with what the provider says it read."""
         reported = answer.usage.input_total if answer.usage else None
         if reported is None:

@@ -15,16 +15,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from thinkwire.errors import ConfigError
-from thinkwire.store.failures import NotKept, StoreFailed, Taken
+from thinkwire.store.errors import NameTaken, RowNotFound, StoreFailed
 from thinkwire.store.rows import (
     HEAD,
     AgentRow,
     Branch,
     ConversationRow,
-    Hit,
-    Kept,
     Kind,
+    MessageRow,
     ProfileRow,
+    SearchHit,
     Status,
     UploadRow,
     UsageRow,
@@ -32,23 +32,23 @@ from thinkwire.store.rows import (
 )
 
 if TYPE_CHECKING:
-    from thinkwire.store.opening import Store
-    from thinkwire.store.plain import PlainStore
+    from thinkwire.store.sqlite_append import SqliteAppendStore
+    from thinkwire.store.store import Store
 
 __all__ = [
     "HEAD",
     "AgentRow",
     "Branch",
     "ConversationRow",
-    "Hit",
-    "Kept",
     "Kind",
-    "NotKept",
+    "MessageRow",
+    "NameTaken",
     "ProfileRow",
+    "RowNotFound",
+    "SearchHit",
     "Status",
     "Store",
     "StoreFailed",
-    "Taken",
     "UploadRow",
     "UsageRow",
     "UserRow",
@@ -64,31 +64,31 @@ async def open_store(url: str | None = None, key: str | None = None) -> Store:
     a PostgreSQL database must have been, by `thinkwire db upgrade`.
     """
     try:
-        from thinkwire.store.opening import opened
+        from thinkwire.store.store import opened
     except ModuleNotFoundError as error:
         raise ConfigError(f"a store needs {error.name}: pip install 'thinkwire[store]'") from None
     return await opened(url, key)
 
 
-async def open_to_begin(url: str | None = None, key: str | None = None) -> Store | PlainStore:
+async def open_to_begin(url: str | None = None, key: str | None = None) -> Store | SqliteAppendStore:
     """A store in which a conversation begins, and nothing else is asked for; `open_store` has the arguments.
 
     An SQLite file that is up to date is written to without loading database packages. Elsewhere they are
     loaded in a thread, so that whoever waits for this can do something else meanwhile.
     """
-    from thinkwire.store.plain import opened_plain
+    from thinkwire.store.sqlite_append import open_sqlite_append
 
-    plain = await opened_plain(url, key)
+    plain = await open_sqlite_append(url, key)
     if plain is not None:
         return plain
     with suppress(ModuleNotFoundError):  # opening says which
-        await asyncio.to_thread(import_module, "thinkwire.store.opening")
+        await asyncio.to_thread(import_module, "thinkwire.store.store")
     return await open_store(url, key)
 
 
 def __getattr__(name: str) -> Any:
     if name == "Store":
-        from thinkwire.store.opening import Store
+        from thinkwire.store.store import Store
 
         return Store
     raise AttributeError(name)

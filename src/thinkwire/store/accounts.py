@@ -8,12 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from thinkwire.store.database import Part
-from thinkwire.store.failures import NotKept, Taken
+from thinkwire.store.database import Repository
+from thinkwire.store.errors import NameTaken, RowNotFound
 from thinkwire.store.ids import new_id
 from thinkwire.store.rows import UserRow
+from thinkwire.store.search_text import readable
 from thinkwire.store.tables import agents, conversations, invitations, profiles, sign_ins, uploads, users
-from thinkwire.store.words import readable
 
 _ABOUT = "accounts"
 _LOCK_NUMBER = 7_446_912_231
@@ -26,7 +26,7 @@ def name_key(name: str) -> str:
     return " ".join(readable(name).casefold().split())
 
 
-class Accounts(Part):
+class Accounts(Repository):
     """The operations on users, sign-ins and invitations."""
 
     async def create_user(
@@ -55,11 +55,11 @@ class Accounts(Part):
         async def work(connection: AsyncConnection) -> None:
             await _lock(connection)
             if first and await connection.scalar(sa.select(sa.func.count()).select_from(users)):
-                raise Taken("there are accounts already; ask an administrator for an invitation")
+                raise NameTaken("there are accounts already; ask an administrator for an invitation")
             if invitation is not None:
                 row["admin"] = await _use(connection, invitation)
             if await connection.scalar(sa.select(users.c.id).where(users.c.name_key == row["name_key"])):
-                raise Taken(f"the name {name!r} is taken")
+                raise NameTaken(f"the name {name!r} is taken")
             await connection.execute(users.insert(), row)
 
         await self.database.write(work, _ABOUT)
@@ -69,7 +69,7 @@ class Accounts(Part):
         """One account, removed or not."""
         rows = await self.database.rows(sa.select(*_USER).where(users.c.id == id))
         if not rows:
-            raise NotKept("user", id)
+            raise RowNotFound("user", id)
         return _user(rows[0])
 
     async def user_named(self, name: str) -> tuple[UserRow, str] | None:
@@ -92,7 +92,7 @@ class Accounts(Part):
         async def work(connection: AsyncConnection) -> None:
             change = users.update().where(users.c.id == id).values(password=password)
             if not (await connection.execute(change)).rowcount:
-                raise NotKept("user", id)
+                raise RowNotFound("user", id)
             await connection.execute(sign_ins.delete().where(sign_ins.c.user_id == id))
 
         await self.database.write(work, _ABOUT)
@@ -104,9 +104,9 @@ class Accounts(Part):
             await _lock(connection)
             found = (await connection.execute(sa.select(*_USER).where(users.c.id == id))).first()
             if found is None:
-                raise NotKept("user", id)
+                raise RowNotFound("user", id)
             if found.admin and found.removed is None and await _admins(connection) == 1:
-                raise Taken(f"{found.name} is the last administrator; make another one first")
+                raise NameTaken(f"{found.name} is the last administrator; make another one first")
             await connection.execute(sign_ins.delete().where(sign_ins.c.user_id == id))
             if not purge:
                 change = users.update().where(users.c.id == id, users.c.removed.is_(None))
@@ -168,7 +168,7 @@ async def _use(connection: AsyncConnection, digest: str) -> bool:
     taken = invitations.delete().where(i.digest == digest, i.expires > time.time()).returning(i.admin)
     row = (await connection.execute(taken)).first()
     if row is None:
-        raise Taken("this invitation was used, or is too old; ask for another one")
+        raise NameTaken("this invitation was used, or is too old; ask for another one")
     return bool(row.admin)
 
 

@@ -10,19 +10,19 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from thinkwire.jsonvalue import dump_text
-from thinkwire.store.database import Part
-from thinkwire.store.failures import NotKept
+from thinkwire.store.database import Repository
+from thinkwire.store.errors import RowNotFound
 from thinkwire.store.ids import new_id
 from thinkwire.store.rows import AgentRow, ProfileRow
+from thinkwire.store.search_text import readable
 from thinkwire.store.tables import agents, profiles
-from thinkwire.store.words import readable
 
 _object = msgspec.json.Decoder(dict[str, Any]).decode
 _names = msgspec.json.Decoder(list[str]).decode
 _CHANGEABLE = {"name", "instructions", "model", "thinking", "tools"}
 
 
-class Agents(Part):
+class Agents(Repository):
     """The operations on agents and profiles."""
 
     async def create_agent(
@@ -59,7 +59,7 @@ class Agents(Part):
         """One agent, deleted or not: old conversations still name it."""
         rows = await self.database.rows(sa.select(agents).where(agents.c.id == id))
         if not rows:
-            raise NotKept("agent", id)
+            raise RowNotFound("agent", id)
         return _agent(rows[0])
 
     async def agents(self, owner: str = "") -> list[AgentRow]:
@@ -96,7 +96,7 @@ class Agents(Part):
     async def profile(self, name: str, owner: str = "") -> ProfileRow:
         rows = await self.database.rows(sa.select(profiles).where(_profile_is(name, owner)))
         if not rows:
-            raise NotKept("profile", name)
+            raise RowNotFound("profile", name)
         return _profile(rows[0])
 
     async def profiles(self, owner: str = "") -> list[ProfileRow]:
@@ -107,7 +107,7 @@ class Agents(Part):
     async def delete_profile(self, name: str, owner: str = "") -> None:
         async def work(connection: AsyncConnection) -> None:
             if not (await connection.execute(profiles.delete().where(_profile_is(name, owner)))).rowcount:
-                raise NotKept("profile", name)
+                raise RowNotFound("profile", name)
 
         await self.database.write(work)
 
@@ -116,7 +116,7 @@ class Agents(Part):
             values = {"updated": time.time()} | columns
             change = agents.update().where(agents.c.id == id).values(values)
             if not (await connection.execute(change)).rowcount:
-                raise NotKept("agent", id)
+                raise RowNotFound("agent", id)
 
         await self.database.write(work, id)
 

@@ -10,17 +10,17 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from thinkwire.jsonvalue import dump_text
-from thinkwire.store.database import Part
-from thinkwire.store.failures import NotKept
+from thinkwire.store.database import Repository
+from thinkwire.store.errors import RowNotFound
+from thinkwire.store.mapping import conversation_columns, title_columns
 from thinkwire.store.rows import ConversationRow
-from thinkwire.store.shape import conversation_columns, title_columns
 from thinkwire.store.tables import conversations, messages
 
 _object = msgspec.json.Decoder(dict[str, Any]).decode
 _COLUMNS = [column for column in conversations.c if column.name != "title_words"]
 
 
-class Conversations(Part):
+class Conversations(Repository):
     """The operations on conversations as wholes."""
 
     async def create_conversation(
@@ -42,7 +42,7 @@ class Conversations(Part):
         """One conversation, in the bin or not."""
         rows = await self.database.rows(sa.select(*_COLUMNS).where(conversations.c.id == id))
         if not rows:
-            raise NotKept("conversation", id)
+            raise RowNotFound("conversation", id)
         return _conversation(rows[0])
 
     async def conversations(
@@ -80,7 +80,7 @@ class Conversations(Part):
         """Removes a conversation and its messages for good."""
         gone = await self._remove(conversations.c.id == id)
         if not gone:
-            raise NotKept("conversation", id)
+            raise RowNotFound("conversation", id)
 
     async def empty_bin(self, before: float) -> int:
         """Removes for good what was deleted before a time; how many conversations that were."""
@@ -99,7 +99,7 @@ class Conversations(Part):
             change = conversations.update().where(conversations.c.id == id).values({"id": id} | values)
             changed = await connection.execute(change)
             if not changed.rowcount:
-                raise NotKept("conversation", id)
+                raise RowNotFound("conversation", id)
 
         await self.database.write(work, id)
 
@@ -119,7 +119,7 @@ def list_query(
 async def _check_message(connection: AsyncConnection, conversation_id: str, id: str) -> None:
     found = sa.select(messages.c.id).where(messages.c.id == id, messages.c.conversation_id == conversation_id)
     if await connection.scalar(found) is None:
-        raise NotKept("message", id)
+        raise RowNotFound("message", id)
 
 
 def _conversation(row: sa.Row[Any]) -> ConversationRow:

@@ -13,10 +13,10 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from thinkwire.store.failures import database_failed
-from thinkwire.store.finishing import finished
-from thinkwire.store.places import Place
-from thinkwire.store.seals import Safe
+from thinkwire.store.cancellation import run_to_completion
+from thinkwire.store.errors import database_failed
+from thinkwire.store.location import StoreLocation
+from thinkwire.store.seal_encryption import SealCipher
 from thinkwire.store.sqlite import BEGIN_WRITING, set_up
 
 _T = TypeVar("_T")
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 class Database:
     """What every part of a store works with."""
 
-    def __init__(self, place: Place, safe: Safe) -> None:
+    def __init__(self, place: StoreLocation, safe: SealCipher) -> None:
         self.place = place
         self.safe = safe
         self.sqlite = place.file is not None
@@ -67,7 +67,7 @@ class Database:
 
     async def close(self) -> None:
         """Once everything that was begun is done; nobody can stop it half-way."""
-        await finished(self._close())
+        await run_to_completion(self._close())
 
     async def _close(self) -> None:
         while self._working:
@@ -99,7 +99,7 @@ class Database:
             task.exception()
 
 
-class Part:
+class Repository:
     """A part of the store: some of its operations, on its database."""
 
     def __init__(self, database: Database) -> None:
@@ -107,7 +107,7 @@ class Part:
 
 
 @contextmanager
-def told(place: Place) -> Iterator[None]:
+def told(place: StoreLocation) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, OSError, UnicodeEncodeError) as error:

@@ -10,34 +10,34 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from thinkwire.store.database import Database
-from thinkwire.store.failures import NotKept
+from thinkwire.store.errors import RowNotFound
 from thinkwire.store.ids import new_id
-from thinkwire.store.rows import Branch, Kept, Status
-from thinkwire.store.settling import Settling
-from thinkwire.store.shape import KEPT, read_message
-from thinkwire.store.tables import conversations, messages
-from thinkwire.store.writing import (
+from thinkwire.store.mapping import KEPT, read_message
+from thinkwire.store.message_writer import (
     AFTER_REVISION,
     Columns,
-    Writing,
+    MessageWriter,
     after_insert,
     after_revision,
     placed,
 )
+from thinkwire.store.rows import Branch, MessageRow, Status
+from thinkwire.store.stale_messages import StaleMessages
+from thinkwire.store.tables import conversations, messages
 
 MESSAGE = [messages.c[name] for name in KEPT]
 """The columns that `read_message` needs."""
 _TOLD = ("finish", "usage", "notes", "failure", "elapsed_thinking", "cost", "extra")
 
 
-class Messages(Writing, Settling):
+class Messages(MessageWriter, StaleMessages):
     """The operations on messages."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._safe = database.safe
 
-    async def adopt(self, conversation_id: str, kept: Sequence[Kept]) -> dict[str, str]:
+    async def adopt(self, conversation_id: str, kept: Sequence[MessageRow]) -> dict[str, str]:
         """Keeps copies of messages from elsewhere, with their tree, in one transaction; old ids to new."""
         ids = {each.id: new_id() for each in kept}
         rows = []
@@ -57,15 +57,15 @@ class Messages(Writing, Settling):
         await self.database.write(work, conversation_id)
         return ids
 
-    async def message(self, id: str) -> Kept:
+    async def message(self, id: str) -> MessageRow:
         """One message."""
         query = sa.select(*MESSAGE).where(messages.c.id == id)
         rows = await self.database.rows(query)
         if not rows:
-            raise NotKept("message", id)
+            raise RowNotFound("message", id)
         return read_message(dict(rows[0]._mapping), self._safe)
 
-    async def path(self, conversation_id: str, head: str | None = None) -> list[Kept]:
+    async def path(self, conversation_id: str, head: str | None = None) -> list[MessageRow]:
         """From the root to a message, or to the conversation's head."""
 
         async def work(connection: AsyncConnection) -> tuple[str | None, Sequence[sa.Row[Any]]]:
@@ -76,7 +76,7 @@ class Messages(Writing, Settling):
 
         head, rows = await self.database.read(work)
         if head and not rows:
-            raise NotKept("message", head)
+            raise RowNotFound("message", head)
         found = [read_message(dict(row._mapping), self._safe) for row in rows]
         if not any(kept.status == "streaming" for kept in found):
             return found
@@ -89,7 +89,7 @@ class Messages(Writing, Settling):
         rows = await self.database.rows(query.order_by(messages.c.seq))
         return [Branch(**row._mapping) for row in rows]
 
-    async def messages(self, conversation_id: str) -> list[Kept]:
+    async def messages(self, conversation_id: str) -> list[MessageRow]:
         """Every message of every branch, in the order in which they came."""
         query = sa.select(*MESSAGE).where(messages.c.conversation_id == conversation_id)
         rows = await self.database.rows(query.order_by(messages.c.seq))
@@ -103,7 +103,7 @@ class Messages(Writing, Settling):
     async def _revise_row(self, id: str, columns: Columns) -> None:
         await self.database.write(lambda connection: _revise(connection, id, columns), id)
 
-    async def _settled(self, conversation_id: str, found: list[Kept]) -> list[Kept]:
+    async def _settled(self, conversation_id: str, found: list[MessageRow]) -> list[MessageRow]:
         """The same messages after `settle`, read anew only if that changed any."""
         if not await self.settle(conversation_id):
             return found
@@ -123,7 +123,7 @@ async def _head(connection: AsyncConnection, conversation_id: str) -> str | None
     query = sa.select(conversations.c.head).where(conversations.c.id == conversation_id)
     row = (await connection.execute(query)).first()
     if row is None:
-        raise NotKept("conversation", conversation_id)
+        raise RowNotFound("conversation", conversation_id)
     return str(row.head) if row.head else None
 
 
@@ -133,13 +133,13 @@ async def _insert(connection: AsyncConnection, columns: Columns) -> sa.Row[Any]:
     talk = talk.where(conversations.c.id == conversation_id).with_for_update()
     found = (await connection.execute(talk)).first()
     if found is None:
-        raise NotKept("conversation", conversation_id)
+        raise RowNotFound("conversation", conversation_id)
     values = placed(columns, found.head, found[1])
     parent = values["parent_id"]
     if parent not in (None, found.head):
         there = sa.select(messages.c.id).where(messages.c.id == parent)
         if await connection.scalar(there.where(messages.c.conversation_id == conversation_id)) is None:
-            raise NotKept("message", parent)
+            raise RowNotFound("message", parent)
     row = (await connection.execute(messages.insert().values(values).returning(*MESSAGE))).one()
     change = conversations.update().where(conversations.c.id == conversation_id)
     await connection.execute(change.values(after_insert(values)))
@@ -151,7 +151,7 @@ async def _revise(connection: AsyncConnection, id: str, columns: Columns) -> Non
     looked_at = [messages.c[name] for name in AFTER_REVISION]
     row = (await connection.execute(change.values(columns).returning(*looked_at))).first()
     if row is None:
-        raise NotKept("message", id)
+        raise RowNotFound("message", id)
     words, moved = after_revision(columns, dict(row._mapping))
     if words:
         await connection.execute(change.values(words))

@@ -29,7 +29,7 @@ BUCKETS: Final = (
 """The counts of a `Usage` that have columns of their own."""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class MessageRow(msgspec.Struct, frozen=True, kw_only=True):
     """A message of a conversation's tree, as it is kept."""
 
     id: str
@@ -95,7 +95,7 @@ class ConversationRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.updated, self.id
 
 
-class Hit(msgspec.Struct, frozen=True):
+class SearchHit(msgspec.Struct, frozen=True):
     """A place where words were found; without a message it is the title."""
 
     conversation_id: str

@@ -9,18 +9,18 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from thinkwire.store.database import Part
-from thinkwire.store.rows import Hit
+from thinkwire.store.database import Repository
+from thinkwire.store.rows import SearchHit
+from thinkwire.store.search_text import phrases, snippet
 from thinkwire.store.tables import conversations, messages
-from thinkwire.store.words import phrases, snippet
 
 
-class Search(Part):
+class Search(Repository):
     """The operation that finds."""
 
     async def search(
         self, query: str, owner: str = "", limit: int = 20, *, thinking: bool = False
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Where all the words are, the last perhaps unfinished: titles first, then messages, best first."""
         wanted = phrases(query)
         if not wanted:
@@ -32,8 +32,8 @@ class Search(Part):
             return [(await connection.execute(query.limit(limit))).all() for query in queries]
 
         titles, found = await self.database.read(work)
-        hits = [Hit(row.id, None, row.title, row.title) for row in titles]
-        hits += [Hit(row.conversation_id, row.id, _snippet(row, query), row.title) for row in found]
+        hits = [SearchHit(row.id, None, row.title, row.title) for row in titles]
+        hits += [SearchHit(row.conversation_id, row.id, _snippet(row, query), row.title) for row in found]
         return hits[:limit]
 
 

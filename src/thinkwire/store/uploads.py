@@ -8,12 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from thinkwire.store.database import Part
-from thinkwire.store.failures import NotKept, Taken
+from thinkwire.store.database import Repository
+from thinkwire.store.errors import NameTaken, RowNotFound
 from thinkwire.store.ids import new_id
 from thinkwire.store.rows import UploadRow
+from thinkwire.store.search_text import readable
 from thinkwire.store.tables import uploads
-from thinkwire.store.words import readable
 
 KEPT_FOR = 24 * 3600.0
 """Seconds after which an upload is removed."""
@@ -23,7 +23,7 @@ MOST = 200 * 1024 * 1024
 _ROW = [column for column in uploads.c if column.name != "data"]
 
 
-class Uploads(Part):
+class Uploads(Repository):
     """The operations on uploads."""
 
     async def add_upload(self, data: bytes, *, name: str, media_type: str, owner: str = "") -> UploadRow:
@@ -43,7 +43,7 @@ class Uploads(Part):
             await connection.execute(uploads.delete().where(uploads.c.created < now - KEPT_FOR))
             held = sa.select(sa.func.sum(uploads.c.size)).where(uploads.c.owner == owner)
             if int(await connection.scalar(held) or 0) + len(data) > MOST:
-                raise Taken(
+                raise NameTaken(
                     f"more than {MOST // 1024 // 1024} MiB were uploaded today; send them first, or wait"
                 )
             await connection.execute(uploads.insert(), row)
@@ -56,7 +56,7 @@ class Uploads(Part):
         query = sa.select(uploads).where(uploads.c.id == id, uploads.c.owner == owner)
         rows = await self.database.rows(query)
         if not rows:
-            raise NotKept("file", id)
+            raise RowNotFound("file", id)
         values = dict(rows[0]._mapping)
         data: bytes = values.pop("data")
         return UploadRow(**values), data

@@ -23,11 +23,11 @@ from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import Block, ToolCall
 from thinkwire.session import Run, Session, TurnEnded
 from thinkwire.session.commands import COMMANDS, After, Choose, is_command, run_command
+from thinkwire.session.formatting import what_failed, what_to_do
 from thinkwire.session.tools import Spec
-from thinkwire.session.words import what_failed, what_to_do
 from thinkwire.settings import thinking_shown
-from thinkwire.store import NotKept
-from thinkwire.store.finishing import finished
+from thinkwire.store import RowNotFound
+from thinkwire.store.cancellation import run_to_completion
 from thinkwire.store.ids import new_id
 from thinkwire.terminal.acp_options import LEVEL, MODEL, config_options
 from thinkwire.terminal.acp_telling import Telling, retold, said_blocks, tool_start
@@ -107,7 +107,7 @@ class Agent:
         desk.open()
         try:
             session = await desk.go_on(session_id)
-        except NotKept:
+        except RowNotFound:
             await desk.aclose()
             raise RequestError.resource_not_found(session_id) from None
         except ThinkwireError as error:
@@ -338,5 +338,5 @@ async def run_acp(options: Options) -> int:
     try:
         await acp.run_agent(cast(Any, agent))
     finally:
-        await finished(agent.aclose())
+        await run_to_completion(agent.aclose())
     return 0

@@ -13,11 +13,11 @@ from acp import schema
 from thinkwire.errors import MalformedInput
 from thinkwire.events import BlockGrew, BlockStarted, Noted
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
-from thinkwire.session import Compacted, Happening, Remark, ToolEnded, ToolStarted
+from thinkwire.session import Compacted, SessionEvent, SessionNote, ToolEnded, ToolStarted
 from thinkwire.session.attachments import attachment
+from thinkwire.session.formatting import one_line
 from thinkwire.session.tools import Spec
-from thinkwire.session.words import one_line
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 from thinkwire.terminal.changes import arguments_of, subject_of
 
 _KINDS: dict[str, schema.ToolKind] = {"read": "read", "write": "edit", "run": "execute"}
@@ -31,7 +31,7 @@ class Telling:
         self._thinking = thinking
         self._kinds: dict[int, type] = {}
 
-    def updates(self, happening: Happening) -> Iterator[Any]:
+    def updates(self, happening: SessionEvent) -> Iterator[Any]:
         match happening:
             case BlockStarted(index=index, block=block):
                 self._kinds[index] = type(block)
@@ -43,7 +43,7 @@ class Telling:
                 yield tool_start(call, self._specs.get(call.name))
             case ToolEnded(result=result):
                 yield tool_end(result)
-            case Noted(note=note) | Remark(note=note):
+            case Noted(note=note) | SessionNote(note=note):
                 yield acp.update_agent_thought_text(f"\n(note: {note.message})\n")
             case Compacted(turns=turns):
                 yield acp.update_agent_thought_text(f"\n({turns} earlier turns became a summary)\n")
@@ -83,7 +83,7 @@ def tool_end(result: ToolResult) -> schema.ToolCallProgress:
     )
 
 
-def retold(path: Sequence[Kept]) -> Iterator[Any]:
+def retold(path: Sequence[MessageRow]) -> Iterator[Any]:
     """A conversation from its beginning."""
     for kept in path:
         for block in kept.turn.blocks if kept.kind == "turn" else ():

@@ -10,15 +10,15 @@ from thinkwire.session import Session
 from thinkwire.session.commands import (
     Action,
     After,
-    Begin,
+    ApplyTheme,
     Candidate,
     Choose,
+    Continue,
     Copy,
     Export,
-    GoOn,
-    Look,
     Quit,
     Retry,
+    StartConversation,
 )
 from thinkwire.terminal.files import exported, shown_to_choose
 from thinkwire.terminal.picker import Picker, among
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 async def act(chatting: Chatting, action: Action) -> None:
     match action:
-        case Begin():
+        case StartConversation():
             chatting.desk.begin()
             await chatting.show_session()
-        case GoOn(words=words):
+        case Continue(words=words):
             await _go_on(chatting, words)
         case Retry():
             chatting.retry()
@@ -43,7 +43,7 @@ async def act(chatting: Chatting, action: Action) -> None:
         case Export(name=name, data=data):
             done, line = exported(chatting.desk.options.folder, name, data)
             await chatting.say(line, failed=not done)
-        case Look(theme=theme):
+        case ApplyTheme(theme=theme):
             chatting.app.theme = theme
         case After(command=command):
             chatting.later.append(command)

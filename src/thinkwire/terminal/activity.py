@@ -62,6 +62,6 @@ def subject_of_thought(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    from thinkwire.session.words import one_line
+    from thinkwire.session.formatting import one_line
 
     return one_line(text, 50)

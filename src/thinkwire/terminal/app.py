@@ -176,9 +176,9 @@ async def run_chat(desk: Callable[[], Desk], *, theme: str | None = None, mouse:
         app.exit()
         raise
     finally:
-        from thinkwire.store.finishing import finished
+        from thinkwire.store.cancellation import run_to_completion
 
-        await finished(_left(app, shown))
+        await run_to_completion(_left(app, shown))
 
 
 async def _left(app: Chat, shown: Awaitable[Any]) -> None:

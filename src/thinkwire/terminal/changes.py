@@ -9,7 +9,7 @@ import msgspec
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, parse_object
 from thinkwire.messages import ToolCall
-from thinkwire.session.words import one_line, unmistakable
+from thinkwire.session.formatting import one_line, unmistakable
 
 _SUBJECTS = ("path", "command", "pattern", "query", "url", "file_path", "name")
 

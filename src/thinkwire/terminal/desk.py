@@ -14,13 +14,13 @@ from thinkwire.errors import ConfigError, MalformedInput, MissingKey, ThinkwireE
 from thinkwire.jsonvalue import JsonObject, parse_object
 from thinkwire.pricing import price_of
 from thinkwire.session import Session
-from thinkwire.session.beginning import first_model
-from thinkwire.session.behind import Behind
-from thinkwire.session.keeping import Keeper
+from thinkwire.session.default_model import first_model
+from thinkwire.session.formatting import one_line
+from thinkwire.session.persistence import ConversationStore
 from thinkwire.session.tools import Ask, McpServers, Spec, Toolbox, builtin_tools, read_servers
-from thinkwire.session.words import one_line
+from thinkwire.session.write_behind import WriteBehindStore
 from thinkwire.settings import Settings, parse_assignments
-from thinkwire.store import ConversationRow, NotKept, open_store
+from thinkwire.store import ConversationRow, RowNotFound, open_store
 from thinkwire.store.ids import new_id
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Desk:
         """Why no model could be chosen."""
         self._ask: Ask | None = None
         self._store: asyncio.Task[Store] | None = None
-        self._old: list[Behind] = []
+        self._old: list[WriteBehindStore] = []
         self._known: set[str] = set()
         self._choose_model()
         self.session = self._session(None, "")
@@ -101,7 +101,7 @@ class Desk:
     async def aclose(self) -> None:
         """Everything that was said is written when this returns."""
         for behind in (*self._old, self.session.keeper):
-            if isinstance(behind, Behind):
+            if isinstance(behind, WriteBehindStore):
                 await behind.aclose()
         if self._store is not None:
             (store,) = await asyncio.gather(self._store, return_exceptions=True)
@@ -126,7 +126,9 @@ class Desk:
         if self._store is not None:
             conversation_id = new_id()
             opening = asyncio.shield(self._store)
-            keeper = Behind(opening, conversation_id, lent=True, model=self.session.settings.get("model"))
+            keeper = WriteBehindStore(
+                opening, conversation_id, lent=True, model=self.session.settings.get("model")
+            )
         return self._put(keeper, conversation_id, self.session.settings)
 
     async def go_on(self, conversation_id: str) -> Session:
@@ -142,7 +144,7 @@ class Desk:
         if words:
             try:
                 return await self.go_on(words)
-            except NotKept:
+            except RowNotFound:
                 pass
         found = await self.find(words)
         if words and len(found) == 1:
@@ -196,7 +198,7 @@ class Desk:
     def trouble(self) -> ThinkwireError | None:
         """Why the conversation is not kept, if it should be and is not."""
         keeper = self.session.keeper
-        return keeper.trouble if isinstance(keeper, Behind) else None
+        return keeper.trouble if isinstance(keeper, WriteBehindStore) else None
 
     async def simulate(self) -> None:
         """From now on the strict simulators answer: no key, no network."""
@@ -235,8 +237,8 @@ class Desk:
         except MissingKey as error:
             self.lacks_key = error
 
-    def _put(self, keeper: Keeper | None, conversation_id: str, settings: Settings) -> Session:
-        if isinstance(self.session.keeper, Behind):
+    def _put(self, keeper: ConversationStore | None, conversation_id: str, settings: Settings) -> Session:
+        if isinstance(self.session.keeper, WriteBehindStore):
             self._old.append(self.session.keeper)
         calibration = self.session.calibration
         self.session = self._session(keeper, conversation_id, settings)
@@ -244,7 +246,7 @@ class Desk:
         return self.session
 
     def _session(
-        self, keeper: Keeper | None, conversation_id: str, settings: Settings | None = None
+        self, keeper: ConversationStore | None, conversation_id: str, settings: Settings | None = None
     ) -> Session:
         return Session(
             self.client,
@@ -294,6 +296,6 @@ async def _opened_aside() -> Store:
 def _load() -> None:
     """Loads the database packages in a thread; without them, opening says which."""
     try:
-        __import__("thinkwire.store.opening")
+        __import__("thinkwire.store.store")
     except ModuleNotFoundError:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from thinkwire.session.words import one_line
+from thinkwire.session.formatting import one_line
 from thinkwire.terminal.desk import Earlier
 
 _WHEN = len("16 Nov 12:50  ")

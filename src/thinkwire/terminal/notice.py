@@ -9,7 +9,7 @@ from typing import Literal
 from textual.widgets import Static
 
 from thinkwire.errors import Failure
-from thinkwire.session.words import duration, printable, what_failed, what_to_do
+from thinkwire.session.formatting import duration, printable, what_failed, what_to_do
 
 Kind = Literal["info", "note", "error", "welcome"]
 

@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from thinkwire.errors import ThinkwireError
 from thinkwire.session.commands import Candidate, fuzzy
-from thinkwire.session.words import one_line, printable
+from thinkwire.session.formatting import one_line, printable
 
 Find = Callable[[str], Awaitable[Sequence[Candidate]]]
 

@@ -11,22 +11,30 @@ from typing import Literal, TextIO
 from thinkwire.errors import ThinkwireError
 from thinkwire.events import BlockGrew, BlockStarted, Finished, Noted, Started
 from thinkwire.messages import Text, Thinking, ToolCall, ToolResult
-from thinkwire.session import Compacted, Happening, Remark, Run, Session, ToolEnded, ToolStarted, TurnEnded
+from thinkwire.session import (
+    Compacted,
+    Run,
+    Session,
+    SessionEvent,
+    SessionNote,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 from thinkwire.session.commands import (
     Action,
-    Begin,
+    ApplyTheme,
     Choose,
+    Continue,
     Copy,
     Export,
-    GoOn,
-    Look,
     Quit,
     Retry,
+    StartConversation,
     is_command,
     run_command,
 )
-from thinkwire.session.tools import Spec
-from thinkwire.session.words import (
+from thinkwire.session.formatting import (
     count,
     one_line,
     printable,
@@ -36,8 +44,9 @@ from thinkwire.session.words import (
     what_failed,
     what_to_do,
 )
+from thinkwire.session.tools import Spec
 from thinkwire.settings import thinking_shown
-from thinkwire.store.finishing import finished
+from thinkwire.store.cancellation import run_to_completion
 from thinkwire.terminal.changes import change_of, subject_of
 from thinkwire.terminal.desk import Desk, Earlier
 from thinkwire.terminal.files import exported, shown
@@ -146,10 +155,10 @@ class Plain:
         match action:
             case Quit():
                 return False
-            case Begin():
+            case StartConversation():
                 self._desk.begin()
                 self._page.line("A new conversation.")
-            case GoOn(words=words):
+            case Continue(words=words):
                 await self._go_on(words)
             case Retry():
                 await self._say(None)
@@ -160,7 +169,7 @@ class Plain:
                     self._page.line(f"  … {len(options) - _LISTED:,} more; `thinkwire models` lists them")
             case Export(name=name, data=data):
                 self._page.line(exported(self._desk.options.folder, name, data)[1])
-            case Copy() | Look():
+            case Copy() | ApplyTheme():
                 self._page.line("There is no screen here; that works in the full chat.")
         return True
 
@@ -204,9 +213,9 @@ class Plain:
                 async for happening in run.follow():
                     self._show(happening)
         finally:
-            await finished(run.interrupt())
+            await run_to_completion(run.interrupt())
 
-    def _show(self, happening: Happening) -> None:
+    def _show(self, happening: SessionEvent) -> None:
         match happening:
             case BlockGrew(index=index, text=text):
                 self._grew(self._kinds.get(index), text)
@@ -259,9 +268,9 @@ class Plain:
         return "always" if word == "a" else word == "y"
 
 
-def _aside(happening: Happening) -> str | None:
+def _aside(happening: SessionEvent) -> str | None:
     match happening:
-        case Noted(note=note) | Remark(note=note):
+        case Noted(note=note) | SessionNote(note=note):
             return f"note: {note.message}"
         case ToolStarted(call=call):
             return f"→ {call.name} {subject_of(call)}"
@@ -284,4 +293,4 @@ async def run_plain(desk: Desk) -> int:
             raise desk.lacks_key
         return await Plain(desk, sys.stdin, sys.stdout).chat()
     finally:
-        await finished(desk.aclose())
+        await run_to_completion(desk.aclose())

@@ -16,7 +16,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 from textual.widget import Widget
 
-from thinkwire.session.words import printable
+from thinkwire.session.formatting import printable
 from thinkwire.terminal.sheets import Sheets
 
 END = 60

@@ -15,8 +15,8 @@ from textual.widgets import Static
 
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import ToolCall
+from thinkwire.session.formatting import unmistakable
 from thinkwire.session.tools import Spec
-from thinkwire.session.words import unmistakable
 from thinkwire.terminal.changes import arguments_of, change_of
 from thinkwire.terminal.toolcard import coloured
 

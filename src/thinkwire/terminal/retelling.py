@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from thinkwire.messages import Text, Thinking, ToolCall, ToolResult
-from thinkwire.session.words import what_failed
-from thinkwire.store.rows import Kept
+from thinkwire.session.formatting import what_failed
+from thinkwire.store.rows import MessageRow
 from thinkwire.terminal.prose import Prose
 from thinkwire.terminal.said import Said, is_said
 from thinkwire.terminal.talk import Talk
@@ -19,7 +19,7 @@ MOST = 60
 """Messages that are shown again; the transcript has them all."""
 
 
-async def retell(talk: Talk, path: Sequence[Kept]) -> None:
+async def retell(talk: Talk, path: Sequence[MessageRow]) -> None:
     """The newest messages, as they looked when they came."""
     shown = path[-MOST:]
     with talk.app.batch_update():
@@ -29,7 +29,7 @@ async def retell(talk: Talk, path: Sequence[Kept]) -> None:
             await _message(talk, kept, cards)
 
 
-async def _message(talk: Talk, kept: Kept, cards: dict[str, ToolCard]) -> None:
+async def _message(talk: Talk, kept: MessageRow, cards: dict[str, ToolCard]) -> None:
     if kept.kind == "summary":
         await talk.say("Earlier turns are given as a summary from here on.", kind="note")
     elif kept.role == "assistant":
@@ -42,7 +42,7 @@ async def _message(talk: Talk, kept: Kept, cards: dict[str, ToolCard]) -> None:
                 cards[block.call_id].show_result(block)
 
 
-async def _answer(talk: Talk, kept: Kept, cards: dict[str, ToolCard]) -> None:
+async def _answer(talk: Talk, kept: MessageRow, cards: dict[str, ToolCard]) -> None:
     """The blocks in the order in which they came; neighbouring thoughts are one."""
     thoughts: list[Thought] = []
     for thinks, group in groupby(kept.turn.blocks, lambda block: isinstance(block, Thinking)):

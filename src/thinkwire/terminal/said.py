@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.widgets import Static
 
 from thinkwire.messages import Block, Document, Image, Text, ToolResult, Turn
-from thinkwire.session.words import printable
+from thinkwire.session.formatting import printable
 
 MOST_LINES = 30
 """Lines of a long message that are shown."""

@@ -6,9 +6,9 @@ from thinkwire.errors import ThinkwireError
 from thinkwire.reasoning import parse_name
 from thinkwire.session import Session
 from thinkwire.session.commands import level_shown
-from thinkwire.session.commands.looking import answers_of, total_cost
+from thinkwire.session.commands.inspect import answers_of, total_cost
 from thinkwire.settings import thinking_shown
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 from thinkwire.terminal.said import is_said
 from thinkwire.terminal.status import Standing
 from thinkwire.usage import Usage, added
@@ -40,7 +40,7 @@ async def of(session: Session, *, turn: Usage | None, turn_cost: float | None, a
     )
 
 
-def last_turn(path: list[Kept]) -> tuple[Usage | None, float | None] | None:
+def last_turn(path: list[MessageRow]) -> tuple[Usage | None, float | None] | None:
     """What the last turn of a stored conversation took; None when nothing was answered yet."""
     said = max((at for at, kept in enumerate(path) if is_said(kept.turn)), default=0)
     answers = answers_of(path[said:])

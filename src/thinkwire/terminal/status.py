@@ -47,7 +47,7 @@ class Status(Static):
 
 def lines_of(standing: Standing, width: int) -> tuple[str, str]:
     """Both lines, at most so wide: what matters less goes first."""
-    from thinkwire.session.words import count, money, tokens
+    from thinkwire.session.formatting import count, money, tokens
 
     mark = "SIMULATED " if standing.simulated else ""
     name = f"{standing.model}/{standing.level}" if standing.level else standing.model

@@ -21,7 +21,7 @@ from thinkwire.events import (
 )
 from thinkwire.messages import Block, Text, Thinking, ToolCall
 from thinkwire.notes import Note
-from thinkwire.session import Compacted, Happening, Remark, ToolEnded, ToolStarted, TurnEnded
+from thinkwire.session import Compacted, SessionEvent, SessionNote, ToolEnded, ToolStarted, TurnEnded
 from thinkwire.terminal.activity import Activity, subject_of_thought
 from thinkwire.terminal.notice import Trouble
 from thinkwire.terminal.prose import Prose
@@ -54,14 +54,14 @@ class Teller:
         self._activity = activity
         self._said = said
         """Notes that were shown already: code and message."""
-        self._pending: deque[Happening] = deque()
+        self._pending: deque[SessionEvent] = deque()
         self._answer = Answering(talk, activity)
         self._cards: dict[str, ToolCard] = self._answer.cards
         self._drawing = asyncio.Lock()
         self._beat = asyncio.create_task(self._draw_on())
         self.ended: TurnEnded | None = None
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: SessionEvent) -> None:
         self._pending.append(happening)
 
     async def close(self) -> None:
@@ -93,7 +93,7 @@ class Teller:
                 room -= len(happening.text) if type(happening) is BlockGrew else 50
             self._answer.tick()
 
-    def _next(self, room: int) -> Happening:
+    def _next(self, room: int) -> SessionEvent:
         """What happened first; growth that belongs together is one."""
         first = self._pending.popleft()
         if type(first) is not BlockGrew:
@@ -107,9 +107,9 @@ class Teller:
             texts.append(more.text)
         return BlockGrew(first.index, "".join(texts))
 
-    async def _show(self, happening: Happening) -> None:
+    async def _show(self, happening: SessionEvent) -> None:
         match happening:
-            case Noted(note=note) | Remark(note=note):
+            case Noted(note=note) | SessionNote(note=note):
                 await self._note(note)
             case ToolStarted(call=call):
                 card = self._cards.get(call.id) or await self._answer.card(call)
@@ -164,7 +164,7 @@ class Answering:
         self.cards: dict[str, ToolCard] = {}
         self.began = False
 
-    async def show(self, happening: Happening) -> None:
+    async def show(self, happening: SessionEvent) -> None:
         match happening:
             case BlockGrew(index=index, text=text):
                 await self._grew(index, text)

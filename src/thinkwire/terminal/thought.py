@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from thinkwire.session.words import count, thought_for
+from thinkwire.session.formatting import count, thought_for
 from thinkwire.terminal.prose import Prose
 
 UNSAID = object()

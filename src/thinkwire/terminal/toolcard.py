@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from thinkwire.messages import Text, ToolCall, ToolResult
-from thinkwire.session.words import duration, printable, unmistakable
+from thinkwire.session.formatting import duration, printable, unmistakable
 from thinkwire.terminal.changes import Change, change_of, subject_of
 
 RESULT_LINES = 6

@@ -10,8 +10,8 @@ from textual.screen import Screen
 from textual.widgets import Footer, TextArea
 
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
-from thinkwire.session.words import printable, thought_for, tokens, what_failed
-from thinkwire.store.rows import Kept
+from thinkwire.session.formatting import printable, thought_for, tokens, what_failed
+from thinkwire.store.rows import MessageRow
 
 
 class Transcript(Screen[None]):
@@ -36,12 +36,12 @@ class Transcript(Screen[None]):
         area.move_cursor(area.document.end)
 
 
-def transcript(path: list[Kept]) -> str:
+def transcript(path: list[MessageRow]) -> str:
     """Everything that is kept, in words; seals are named and never shown."""
     return "\n\n".join(part for kept in path if (part := _message(kept))) or "Nothing was said yet."
 
 
-def _message(kept: Kept) -> str:
+def _message(kept: MessageRow) -> str:
     parts = [said for block in kept.turn.blocks if (said := _block(block, kept))]
     parts += [f"note: {note.message}" for note in kept.notes]
     if kept.failure is not None:
@@ -53,7 +53,7 @@ def _message(kept: Kept) -> str:
     return printable("\n\n".join([f"━━ {_heading(kept)}", *parts]))
 
 
-def _heading(kept: Kept) -> str:
+def _heading(kept: MessageRow) -> str:
     if kept.kind == "summary":
         return "Summary of what was said before"
     if kept.role == "assistant":
@@ -63,7 +63,7 @@ def _heading(kept: Kept) -> str:
     return "Tools" if results and kept.turn.blocks else "You"
 
 
-def _block(block: Block, kept: Kept) -> str:
+def _block(block: Block, kept: MessageRow) -> str:
     match block:
         case Text(text=text):
             return text
@@ -81,7 +81,7 @@ def _block(block: Block, kept: Kept) -> str:
     return ""
 
 
-def _thinking(block: Thinking, kept: Kept) -> str:
+def _thinking(block: Thinking, kept: MessageRow) -> str:
     if not block.text and block.seal is None:
         return ""
     form = {"summary": " (a summary)", "redacted": " (redacted by the provider)", "hidden": " (sealed)"}

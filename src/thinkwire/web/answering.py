@@ -12,8 +12,8 @@ import msgspec
 from thinkwire.errors import Failure, ThinkwireError
 from thinkwire.messages import Block, Turn
 from thinkwire.notes import Note
-from thinkwire.session import Happening, Remark, TurnEnded, TurnKept
-from thinkwire.session.words import what_failed
+from thinkwire.session import SessionEvent, SessionNote, TurnEnded, TurnSaved
+from thinkwire.session.formatting import what_failed
 from thinkwire.store.ids import new_id
 from thinkwire.web.approvals import Approvals, Decision
 from thinkwire.web.broadcast import Broadcast
@@ -123,11 +123,11 @@ class Answering:
         finally:
             self.broadcast.end()
 
-    def _say(self, happening: Happening) -> None:
-        if isinstance(happening, TurnKept) and happening.role == "user" and not self._began:
+    def _say(self, happening: SessionEvent) -> None:
+        if isinstance(happening, TurnSaved) and happening.role == "user" and not self._began:
             self._begin(happening.id)
             return
-        if isinstance(happening, Remark):
+        if isinstance(happening, SessionNote):
             self._remarks.append(happening.note)
         self.broadcast.say(*self._teller.tell(happening))
 
@@ -140,7 +140,7 @@ class Answering:
             "created": time.time(),
             "parent_id": parent_id,
         }
-        frames = [frame for note in self._remarks for frame in self._teller.tell(Remark(note))]
+        frames = [frame for note in self._remarks for frame in self._teller.tell(SessionNote(note))]
         start = {"type": "start", "messageId": self.message_id, "messageMetadata": told}
         self.broadcast.say(start, *frames)
 

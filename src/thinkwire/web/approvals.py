@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from thinkwire.messages import ToolCall
+from thinkwire.session.formatting import unmistakable
 from thinkwire.session.tools import Spec
-from thinkwire.session.words import unmistakable
 from thinkwire.web.frames import Frame
 from thinkwire.web.parts import call_input
 

@@ -18,7 +18,7 @@ from thinkwire.config.paths import make_folder
 from thinkwire.errors import ConfigError, MalformedInput, ThinkwireError
 from thinkwire.notes import Note
 from thinkwire.request import Request
-from thinkwire.session.beginning import first_model
+from thinkwire.session.default_model import first_model
 from thinkwire.session.tools import Spec, Toolbox, builtin_tools
 from thinkwire.settings import Layer, Settings, checked_layer
 from thinkwire.store import AgentRow, ConversationRow

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Failed, Noted, Started
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
 from thinkwire.notes import Note
-from thinkwire.session import Happening, Remark, ToolEnded, TurnKept
+from thinkwire.session import SessionEvent, SessionNote, ToolEnded, TurnSaved
 from thinkwire.web.parts import (
     NOT_RUN,
     about,
@@ -46,7 +46,7 @@ class Teller:
         self._calls: dict[str, None] = {}
         self._notes: set[tuple[str, str]] = set()
 
-    def tell(self, happening: Happening) -> Iterator[Frame]:
+    def tell(self, happening: SessionEvent) -> Iterator[Frame]:
         """The frames of one happening."""
         match happening:
             case BlockGrew(index=index, text=text) if index in self._blocks:
@@ -57,14 +57,14 @@ class Teller:
                 yield from self._end(self._blocks.pop(index))
             case Started():
                 yield from self._new_step(happening)
-            case Noted(note=note) | Remark(note=note):
+            case Noted(note=note) | SessionNote(note=note):
                 yield from self._note(note)
             case Failed():
                 yield from self._close()
             case ToolEnded(call_id=call_id, result=result):
                 self._calls.pop(call_id, None)
                 yield _output(call_id, result)
-            case TurnKept(id=id, role="assistant"):
+            case TurnSaved(id=id, role="assistant"):
                 yield from self._close()
                 yield from self._kept_files(id)
 

@@ -7,25 +7,25 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from thinkwire.messages import ToolResult
-from thinkwire.store.rows import Branch, Kept
+from thinkwire.store.rows import Branch, MessageRow
 
 
 class Group(msgspec.Struct, frozen=True):
     """What is shown as one message: one thing a person said, or one whole answer. Its id is the first's."""
 
     role: str
-    kept: tuple[Kept, ...]
+    kept: tuple[MessageRow, ...]
 
     @property
     def id(self) -> str:
         return self.kept[0].id
 
     @property
-    def last(self) -> Kept:
+    def last(self) -> MessageRow:
         return self.kept[-1]
 
     @property
-    def answers(self) -> tuple[Kept, ...]:
+    def answers(self) -> tuple[MessageRow, ...]:
         """The messages that a model wrote."""
         return tuple(kept for kept in self.kept if kept.role == "assistant")
 
@@ -37,7 +37,7 @@ class Group(msgspec.Struct, frozen=True):
         )
 
 
-def groups(path: Iterable[Kept]) -> list[Group]:
+def groups(path: Iterable[MessageRow]) -> list[Group]:
     """A path as it is shown. Summaries are for models and are left out."""
     found: list[Group] = []
     for kept in path:
@@ -50,16 +50,16 @@ def groups(path: Iterable[Kept]) -> list[Group]:
     return found
 
 
-def has_results(kept: Kept) -> bool:
+def has_results(kept: MessageRow) -> bool:
     return any(isinstance(block, ToolResult) for block in kept.turn.blocks)
 
 
-def is_results(kept: Kept) -> bool:
+def is_results(kept: MessageRow) -> bool:
     """Whether tools said this, and no person."""
     return bool(kept.turn.blocks) and all(isinstance(block, ToolResult) for block in kept.turn.blocks)
 
 
-def _extend(found: list[Group], kept: Kept) -> None:
+def _extend(found: list[Group], kept: MessageRow) -> None:
     if found and found[-1].role == "assistant":
         found[-1] = msgspec.structs.replace(found[-1], kept=(*found[-1].kept, kept))
     else:

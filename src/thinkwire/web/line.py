@@ -7,10 +7,10 @@ from typing import Any
 
 from thinkwire.messages import Turn
 from thinkwire.notes import Note
-from thinkwire.session import Asked, Session
-from thinkwire.session.asked import Again
+from thinkwire.session import NextRequest, Session
+from thinkwire.session.next_request import RetryHint
 from thinkwire.store import Store
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 from thinkwire.web.record import asked_record
 
 
@@ -25,10 +25,10 @@ class Line:
         self._answer_id = answer_id
         self._notes: tuple[Note, ...] = ()
         self.head = head
-        self.asked: Asked | None = None
+        self.asked: NextRequest | None = None
         self.last_answer: str | None = None
 
-    async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> Kept:
+    async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> MessageRow:
         if turn.role == "assistant":
             fields["id"], self._answer_id = self._answer_id, None
             if self.asked is not None:
@@ -45,7 +45,7 @@ class Line:
             self._notes = fields["notes"]
         await self._store.revise(message_id, **fields)
 
-    async def path(self, conversation_id: str) -> list[Kept]:
+    async def path(self, conversation_id: str) -> list[MessageRow]:
         return await self._store.path(conversation_id, self.head) if self.head else []
 
     async def remark(self, notes: Iterable[Note]) -> None:
@@ -59,7 +59,7 @@ class Line:
 class Talk(Session):
     """A session that remembers what it asked, for whoever wants it explained."""
 
-    async def asked(self, again: Again | None = None) -> Asked:
+    async def asked(self, again: RetryHint | None = None) -> NextRequest:
         asked = await super().asked(again)
         if isinstance(self.keeper, Line):
             self.keeper.asked = asked

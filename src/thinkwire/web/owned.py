@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thinkwire.store import AgentRow, ConversationRow, Kept, NotKept
+from thinkwire.store import AgentRow, ConversationRow, MessageRow, RowNotFound
 from thinkwire.web.call import Call
 from thinkwire.web.problems import not_there
 
@@ -11,7 +11,7 @@ async def conversation(call: Call, id: str | None = None, *, deleted: bool = Fal
     """A conversation of whoever asks; from the bin only where that is meant."""
     try:
         row = await call.web.store.conversation(id or call.named("id"))
-    except NotKept:
+    except RowNotFound:
         raise not_there("conversation") from None
     if row.owner != call.owner or (row.deleted is not None and not deleted):
         raise not_there("conversation")
@@ -21,19 +21,19 @@ async def conversation(call: Call, id: str | None = None, *, deleted: bool = Fal
 async def agent(call: Call, id: str | None = None, *, deleted: bool = False) -> AgentRow:
     try:
         row = await call.web.store.agent(id or call.named("id"))
-    except NotKept:
+    except RowNotFound:
         raise not_there("agent") from None
     if row.owner != call.owner or (row.deleted is not None and not deleted):
         raise not_there("agent")
     return row
 
 
-async def message(call: Call) -> Kept:
+async def message(call: Call) -> MessageRow:
     """A message of one of the asker's conversations."""
     try:
         kept = await call.web.store.message(call.named("id"))
         row = await call.web.store.conversation(kept.conversation_id)
-    except NotKept:
+    except RowNotFound:
         raise not_there("message") from None
     if row.owner != call.owner or row.deleted is not None:
         raise not_there("message")

@@ -8,7 +8,7 @@ from typing import Any
 from thinkwire.dialects.shared import arguments_object
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
 from thinkwire.notes import Note
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 from thinkwire.web.grouping import Group
 
 Part = dict[str, Any]
@@ -89,7 +89,7 @@ def notes_of(group: Group) -> list[Note]:
     return list(found.values())
 
 
-def _blocks(kept: Kept, *, live: bool) -> Iterator[Part]:
+def _blocks(kept: MessageRow, *, live: bool) -> Iterator[Part]:
     for index, block in enumerate(kept.turn.blocks):
         part = _part(block, f"{kept.id}/files/{index}", live=live)
         if part is not None:

@@ -17,8 +17,8 @@ from thinkwire.errors import (
 )
 from thinkwire.providers import default_providers
 from thinkwire.session import Busy
-from thinkwire.session.words import what_to_do
-from thinkwire.store import NotKept, StoreFailed, Taken
+from thinkwire.session.formatting import what_to_do
+from thinkwire.store import NameTaken, RowNotFound, StoreFailed
 
 _log = logging.getLogger("thinkwire.web")
 
@@ -98,8 +98,8 @@ def retry_after(error: ThinkwireError) -> float | None:
 
 def _known(error: ThinkwireError) -> tuple[int, str]:
     table: tuple[tuple[type[ThinkwireError], int, str], ...] = (
-        (NotKept, 404, "not_found"),
-        (Taken, 409, "taken"),
+        (RowNotFound, 404, "not_found"),
+        (NameTaken, 409, "taken"),
         (StoreFailed, 503, "store"),
         (Busy, 409, "busy"),
         (MissingKey, 400, "missing_key"),

@@ -11,7 +11,7 @@ import msgspec
 from thinkwire.client.prepare import PreparedRequest
 from thinkwire.messages import Block, Opaque, ToolResult
 from thinkwire.reasoning.feedback import feedback
-from thinkwire.session import Asked
+from thinkwire.session import NextRequest
 
 LAST_TURNS = 6
 """Of a long conversation, so many turns are shown; the rest is counted."""
@@ -27,7 +27,7 @@ _SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]{512,}")
 
 
-def asked_record(asked: Asked) -> dict[str, Any]:
+def asked_record(asked: NextRequest) -> dict[str, Any]:
     """The request as it went out, in a form that can be kept and shown."""
     prepared = asked.prepared
     plan = prepared.plan

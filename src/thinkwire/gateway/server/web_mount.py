@@ -118,7 +118,7 @@ class WebMount:
     async def _opened(self) -> AsyncIterator[App]:
         # By name: the web app is another face, and faces do not know each other.
         web = await asyncio.to_thread(import_module, "thinkwire.web.app")
-        await asyncio.to_thread(import_module, "thinkwire.store.opening")
+        await asyncio.to_thread(import_module, "thinkwire.store.store")
         redis_url = os.environ.get("THINKWIRE_REDIS_URL")
         async with (
             Client(sim=self._sim or None, providers=self._config.providers()) as client,

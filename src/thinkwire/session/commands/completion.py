@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from thinkwire.session.commands.reply import Candidate
+from thinkwire.session.commands.result import Candidate
 
 MOST = 50
 

@@ -8,9 +8,12 @@ from collections.abc import Iterable
 
 from thinkwire.errors import ThinkwireError
 from thinkwire.reasoning.levels import LEVELS
-from thinkwire.session.commands import looking, setting, talk, thinking
+from thinkwire.session.commands import conversation as talk
+from thinkwire.session.commands import inspect as looking
+from thinkwire.session.commands import settings as setting
+from thinkwire.session.commands import thinking
 from thinkwire.session.commands.completion import Completion, fuzzy
-from thinkwire.session.commands.reply import After, Candidate, Command, Reply, lines
+from thinkwire.session.commands.result import After, Candidate, Command, Reply, lines
 from thinkwire.session.session import Busy, Session
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*|\??)(?:\s+(?P<rest>.*))?", re.DOTALL)

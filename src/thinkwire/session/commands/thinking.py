@@ -16,7 +16,7 @@ from thinkwire.reasoning.plan import Plan
 from thinkwire.reasoning.target import all_targets
 from thinkwire.replay import Destination
 from thinkwire.replay.origin import readable, same_service
-from thinkwire.session.commands.reply import Candidate, Choose, Misused, Reply, lines
+from thinkwire.session.commands.result import Candidate, Choose, Misused, Reply, lines
 from thinkwire.session.session import Session
 from thinkwire.settings import Settings, thinking_shown
 

@@ -53,7 +53,7 @@ def command_tools(workspace: Workspace | Path | str) -> tuple[Spec, ...]:
     return (tool(effect="run", subject="command", timeout=LONGEST + 10)(run_command),)
 
 
-def _report(ended: process.Ended, timeout: float) -> Output:
+def _report(ended: process.ProcessResult, timeout: float) -> Output:
     notes = []
     if ended.missing:
         message = f"run_command: {ended.missing:,} bytes from the middle of the output are left out"

@@ -26,7 +26,7 @@ IGNORE_LIMIT = 64 * 1024
 MOST_ALTERNATIVES = 32
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     """A line of a .gitignore: where it stands, what it means, whether it takes back an earlier one."""
 
     base: tuple[str, ...]
@@ -46,7 +46,7 @@ class Found(NamedTuple):
 def walk(
     top: int,
     *,
-    rules: list[Rule] | None = None,
+    rules: list[IgnoreRule] | None = None,
     base: tuple[str, ...] = (),
     hidden: bool = False,
     private: tuple[tuple[int, int], ...] = (),
@@ -55,7 +55,7 @@ def walk(
 
     `base` is where the folder is in the workspace, `rules` are those of the folders above it.
     """
-    kept: dict[str, list[Rule]] = {"": rules or []}
+    kept: dict[str, list[IgnoreRule]] = {"": rules or []}
     for root, folders, files, fd in os.fwalk(".", dir_fd=top, follow_symlinks=False):
         below = tuple(part for part in root.split(os.sep) if part not in ("", "."))
         known = kept.pop("/".join(below), [])
@@ -74,20 +74,22 @@ def walk(
                 yield Found("/".join((*below, name)), name, fd)
 
 
-def _wanted(name: str, above: tuple[str, ...], rules: list[Rule], *, hidden: bool, folder: bool) -> bool:
+def _wanted(
+    name: str, above: tuple[str, ...], rules: list[IgnoreRule], *, hidden: bool, folder: bool
+) -> bool:
     if name in SKIPPED or (name.startswith(".") and not hidden):
         return False
     return not ignored((*above, name), rules, folder=folder)
 
 
-def read_rules(folder: int, base: tuple[str, ...]) -> list[Rule]:
+def read_rules(folder: int, base: tuple[str, ...]) -> list[IgnoreRule]:
     """The rules of an open folder's .gitignore, if it has one."""
     data = read_ordinary(IGNORE_FILE, folder, IGNORE_LIMIT)
     lines = (data or b"").decode("utf-8", "replace").splitlines()
     return [rule for line in lines if (rule := _rule(line, base)) is not None]
 
 
-def _rule(line: str, base: tuple[str, ...]) -> Rule | None:
+def _rule(line: str, base: tuple[str, ...]) -> IgnoreRule | None:
     text = line.strip()
     if not text or text.startswith("#"):
         return None
@@ -98,10 +100,10 @@ def _rule(line: str, base: tuple[str, ...]) -> Rule | None:
     parts = tuple(part for part in text.split("/") if part)
     if not parts:
         return None
-    return Rule(base, parts if anchored else ("**", *parts), folders_only, negated)
+    return IgnoreRule(base, parts if anchored else ("**", *parts), folders_only, negated)
 
 
-def ignored(path: tuple[str, ...], rules: list[Rule], *, folder: bool) -> bool:
+def ignored(path: tuple[str, ...], rules: list[IgnoreRule], *, folder: bool) -> bool:
     """Whether the rules leave this path out; the last that fits decides."""
     for rule in reversed(rules):
         if rule.folders_only and not folder:
@@ -202,7 +204,7 @@ def _candidates(top: int, ask: dict[str, Any]) -> Iterator[Found]:
     if ask["only"] is not None:
         return iter([Found(ask["only"], ask["only"], top)])
     globs = glob_patterns(ask["glob"])
-    rules = [Rule(*map(_tupled, rule)) for rule in ask["rules"]]
+    rules = [IgnoreRule(*map(_tupled, rule)) for rule in ask["rules"]]
     private = tuple((device, number) for device, number in ask["private"])
     files = walk(top, rules=rules, base=tuple(ask["base"]), private=private)
     return (found for found in files if named(found, globs))

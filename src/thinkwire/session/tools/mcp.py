@@ -21,7 +21,7 @@ from thinkwire.jsonvalue import JsonObject
 from thinkwire.session.tools.environment import SHORTEST_SECRET, masked
 from thinkwire.session.tools.mcp_config import McpServer, expanded, plain_name
 from thinkwire.session.tools.mcp_result import output_of_result
-from thinkwire.session.tools.process import Ends, captured
+from thinkwire.session.tools.process import BoundedOutput, captured
 from thinkwire.session.tools.tool import Output, Spec, ToolFailed
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Server:
         state: Any = "disabled" if config.disabled else "connecting"
         self.status = ServerStatus(name, state)
         self.tools: list[Spec] = []
-        self.complaints: Ends | None = None
+        self.complaints: BoundedOutput | None = None
         self.settled, self.stop = asyncio.Event(), asyncio.Event()
 
     async def live(self) -> None:

@@ -19,7 +19,7 @@ DRAIN = 0.2
 """Seconds in which what a finished child wrote is still read, when others keep its output open."""
 
 
-class Ended(msgspec.Struct, frozen=True):
+class ProcessResult(msgspec.Struct, frozen=True):
     """How a child ended: its output, how many bytes are missing from the middle of it, and its code."""
 
     output: bytes
@@ -28,7 +28,7 @@ class Ended(msgspec.Struct, frozen=True):
     """None when it was stopped for taking too long; negative for a signal."""
 
 
-class Ends:
+class BoundedOutput:
     """Keeps the beginning and the end of what is written to it."""
 
     def __init__(self, limit: int) -> None:
@@ -60,12 +60,12 @@ class Ends:
 
 
 @contextmanager
-def captured(limit: int) -> Iterator[tuple[int, Ends]]:
+def captured(limit: int) -> Iterator[tuple[int, BoundedOutput]]:
     """A descriptor for a child to write to, and what of it is kept. The caller closes the descriptor."""
     loop = asyncio.get_running_loop()
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
-    ends = Ends(limit)
+    ends = BoundedOutput(limit)
 
     def read() -> bool:
         try:
@@ -99,7 +99,7 @@ async def run(
     timeout: float,
     limit: int,
     keep: Sequence[int] = (),
-) -> Ended:
+) -> ProcessResult:
     """Run a program without input until it ends or its time is over; cancelling ends it and its children."""
     with captured(limit) as (writer, ends):
         try:
@@ -119,7 +119,7 @@ async def run(
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN):
                 await ends.closed.wait()
-        return Ended(ends.text(), ends.missing, code)
+        return ProcessResult(ends.text(), ends.missing, code)
 
 
 async def _wait(process: asyncio.subprocess.Process, timeout: float) -> int | None:

@@ -17,7 +17,7 @@ from thinkwire.session.tools import finder, process
 from thinkwire.session.tools.environment import without_secrets
 from thinkwire.session.tools.files import path_subject
 from thinkwire.session.tools.tool import Spec, ToolFailed, tool
-from thinkwire.session.tools.workspace import Place, Workspace, private_folders
+from thinkwire.session.tools.workspace import ResolvedPath, Workspace, private_folders
 
 SEARCH_SECONDS = 10.0
 LIST_SECONDS = 10.0
@@ -84,11 +84,11 @@ def search_tools(workspace: Workspace | Path | str, *, seconds: float = SEARCH_S
     )
 
 
-def _parts(place: Place) -> tuple[str, ...]:
+def _parts(place: ResolvedPath) -> tuple[str, ...]:
     return () if place.path == "." else tuple(place.path.split("/"))
 
 
-def _walk(space: Workspace, place: Place, *, hidden: bool) -> Iterator[finder.Found]:
+def _walk(space: Workspace, place: ResolvedPath, *, hidden: bool) -> Iterator[finder.Found]:
     return finder.walk(
         place.folder,
         rules=_rules_above(space, place),
@@ -98,9 +98,9 @@ def _walk(space: Workspace, place: Place, *, hidden: bool) -> Iterator[finder.Fo
     )
 
 
-def _rules_above(space: Workspace, place: Place) -> list[finder.Rule]:
+def _rules_above(space: Workspace, place: ResolvedPath) -> list[finder.IgnoreRule]:
     """What the folders between the workspace and this one say to leave out."""
-    rules: list[finder.Rule] = []
+    rules: list[finder.IgnoreRule] = []
     parts = _parts(place)
     for depth in range(len(parts)):
         with space.folder("/".join(parts[:depth]) or ".") as above:

@@ -42,7 +42,7 @@ class Outcome(msgspec.Struct, frozen=True):
     elapsed: float = 0.0
 
 
-class Refused(Exception):
+class ToolDenied(Exception):
     """The call is not allowed; the message is for the model."""
 
 
@@ -89,7 +89,7 @@ class Toolbox:
             await self._approve(call, spec, arguments, ctx)
         except ToolFailed as error:
             return _failed(call, str(error))
-        except Refused as error:
+        except ToolDenied as error:
             note = Note("tool.refused", f"{call.name} was not run: {error}", detail={"tool": call.name})
             return _failed(call, str(error), (note,))
         start = time.monotonic()
@@ -123,7 +123,7 @@ class Toolbox:
         subject = await _subject(spec, arguments)
         decision = decide(ctx.policy, spec, subject)
         if decision == "deny":
-            raise Refused("The settings do not allow this call.")
+            raise ToolDenied("The settings do not allow this call.")
         if decision == "allow":
             return
         # What "always" covers: a tool, but of a tool that can do anything only the very same command.
@@ -132,15 +132,15 @@ class Toolbox:
             if remembered in self._always:
                 return
             if ctx.ask is None:
-                raise Refused("This call needs the user's approval, and there is nobody to ask.")
+                raise ToolDenied("This call needs the user's approval, and there is nobody to ask.")
             try:
                 answer = await ctx.ask(call, spec)
             except Exception as error:
-                raise Refused(f"The user could not be asked ({type(error).__name__}).") from None
+                raise ToolDenied(f"The user could not be asked ({type(error).__name__}).") from None
             if answer == "always":
                 self._always.add(remembered)
             elif answer is not True:
-                raise Refused(REFUSED)
+                raise ToolDenied(REFUSED)
 
 
 async def _subject(spec: Spec, arguments: JsonObject) -> str | None:

@@ -31,7 +31,7 @@ _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-class Place(NamedTuple):
+class ResolvedPath(NamedTuple):
     """Where a path leads: an open folder and a name in it; no name when it is the folder itself."""
 
     folder: int
@@ -62,7 +62,7 @@ class Workspace:
         return None if inside.split(os.sep)[0] == os.pardir else PurePosixPath(inside).as_posix()
 
     @contextmanager
-    def place(self, path: str, *, follow: bool = True, make: bool = False) -> Iterator[Place]:
+    def place(self, path: str, *, follow: bool = True, make: bool = False) -> Iterator[ResolvedPath]:
         """The place of a path, open as long as the block lasts; ToolFailed says why there is none."""
         walk = _Walk(self, path, follow=follow, make=make)
         try:
@@ -73,7 +73,7 @@ class Workspace:
             walk.close()
 
     @contextmanager
-    def folder(self, path: str) -> Iterator[Place]:
+    def folder(self, path: str) -> Iterator[ResolvedPath]:
         """The place of a folder."""
         with self.place(path) as place:
             if place.name is not None:
@@ -154,7 +154,7 @@ class _Walk:
         for folder in self.folders:
             os.close(folder)
 
-    def go(self, parts: tuple[str, ...]) -> Place:
+    def go(self, parts: tuple[str, ...]) -> ResolvedPath:
         ahead = list(reversed(parts))
         while ahead:
             name = ahead.pop()
@@ -167,9 +167,9 @@ class _Walk:
             except (NotADirectoryError, FileNotFoundError, OSError) as error:
                 step = self._step(name, error, last=not ahead)
                 if step is None:
-                    return Place(self.folders[-1], name, "/".join((*self.names, name)))
+                    return ResolvedPath(self.folders[-1], name, "/".join((*self.names, name)))
                 ahead += step
-        return Place(self.folders[-1], None, "/".join(self.names) or ".")
+        return ResolvedPath(self.folders[-1], None, "/".join(self.names) or ".")
 
     def _step(self, name: str, error: OSError, *, last: bool) -> list[str] | None:
         """How to go on where a name is no folder: the parts to walk next; None when it is the end."""
@@ -231,12 +231,12 @@ class _Walk:
             raise ToolFailed(f"Tools do not write to {name[:100]}.")
 
 
-def _stat(place: Place) -> os.stat_result:
+def _stat(place: ResolvedPath) -> os.stat_result:
     assert place.name is not None
     return os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
 
 
-def _stat_or_none(place: Place) -> os.stat_result | None:
+def _stat_or_none(place: ResolvedPath) -> os.stat_result | None:
     try:
         return _stat(place)
     except FileNotFoundError:
@@ -247,7 +247,7 @@ def _version(info: os.stat_result) -> tuple[int, int, int]:
     return info.st_ino, info.st_size, info.st_mtime_ns
 
 
-def _open_file(place: Place) -> int:
+def _open_file(place: ResolvedPath) -> int:
     """Looked at before (opening a device can do things) and after (it may have been swapped)."""
     if place.name is None:
         raise ToolFailed(f"{place.path[:200]} is a folder; use list_files.")
@@ -260,7 +260,7 @@ def _open_file(place: Place) -> int:
     return fd
 
 
-def _replace(place: Place, data: bytes, mode: int | None) -> None:
+def _replace(place: ResolvedPath, data: bytes, mode: int | None) -> None:
     assert place.name is not None
     draft = f".thinkwire-{secrets.token_hex(8)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE

@@ -7,7 +7,7 @@ import time
 from starlette.responses import Response
 
 from thinkwire._version import __version__
-from thinkwire.store import NotKept, UserRow
+from thinkwire.store import RowNotFound, UserRow
 from thinkwire.store.accounts import name_key
 from thinkwire.web import shapes
 from thinkwire.web.call import Call, json_response
@@ -163,7 +163,7 @@ async def remove_user(call: Call) -> shapes.Done:
     _needs_accounts(call)
     try:
         await call.web.store.remove_user(call.named("id"), purge=call.query.purge)
-    except NotKept:
+    except RowNotFound:
         raise not_there("user") from None
     return shapes.Done()
 

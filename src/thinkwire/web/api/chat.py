@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from thinkwire.messages import Block
 from thinkwire.session.attachments import attached
-from thinkwire.store import ConversationRow, Kept, NotKept
+from thinkwire.store import ConversationRow, MessageRow, RowNotFound
 from thinkwire.store.ids import new_id
 from thinkwire.web import owned, shapes
 from thinkwire.web.answering import Answering, Saying
@@ -76,7 +76,7 @@ async def _saying(call: Call) -> Saying:
     for file in message.files:
         try:
             upload, data = await call.web.store.upload(file.file_id, call.owner)
-        except NotKept:
+        except RowNotFound:
             raise not_there("file") from None
         files.append(attached(data, upload.name))
     return Saying(message.text or None, tuple(files))
@@ -117,10 +117,10 @@ async def _head(call: Call, row: ConversationRow) -> str | None:
     return kept.id
 
 
-async def _message(call: Call, row: ConversationRow, id: str) -> Kept:
+async def _message(call: Call, row: ConversationRow, id: str) -> MessageRow:
     try:
         kept = await call.web.store.message(id)
-    except NotKept:
+    except RowNotFound:
         raise not_there("message") from None
     if kept.conversation_id != row.id:
         raise not_there("message")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from thinkwire.errors import MalformedInput, ThinkwireError
 from thinkwire.messages import Conversation, Text
-from thinkwire.store import ConversationRow, Kept
+from thinkwire.store import ConversationRow, MessageRow
 from thinkwire.transcripts import Archive, ArchiveHeader, ArchiveMessage, write_archives, write_markdown
 from thinkwire.transcripts.archive import ARCHIVE_VERSION
 from thinkwire.web import owned, shapes
@@ -162,7 +162,7 @@ async def export(call: Call) -> Response:
     return _file(data, "application/jsonl", file_name(row.title, "jsonl"))
 
 
-def _archived(kept: Kept, *, thinking: bool) -> ArchiveMessage:
+def _archived(kept: MessageRow, *, thinking: bool) -> ArchiveMessage:
     return ArchiveMessage(
         id=kept.id,
         parent=kept.parent_id,
@@ -205,13 +205,13 @@ def _told(group: Group, making: Making | None) -> dict[str, Any]:
     return told | {"parts": earlier}
 
 
-def _begins_here(making: Making, path: list[Kept]) -> bool:
+def _begins_here(making: Making, path: list[MessageRow]) -> bool:
     """Whether an answer of which nothing has come will be the next message of this branch."""
     ids = [kept.id for kept in path]
     return making.message_id not in ids and (making.base is None or making.base in ids)
 
 
-def _nothing_yet(making: Making, path: list[Kept]) -> dict[str, Any]:
+def _nothing_yet(making: Making, path: list[MessageRow]) -> dict[str, Any]:
     parent = path[-1].id if path else None
     metadata = {"status": "streaming", "parent_id": parent}
     return {"id": making.message_id, "role": "assistant", "parts": [], "metadata": metadata}

@@ -14,7 +14,7 @@ from thinkwire.errors import MalformedInput
 from thinkwire.messages import Document, Image
 from thinkwire.session.attachments import LARGEST, attached
 from thinkwire.session.tools.output import picture_type
-from thinkwire.store import NotKept
+from thinkwire.store import RowNotFound
 from thinkwire.web import owned, shapes
 from thinkwire.web.call import Call
 from thinkwire.web.problems import Problem, not_there
@@ -39,7 +39,7 @@ async def upload(call: Call) -> shapes.File:
 async def download(call: Call) -> Response:
     try:
         row, data = await call.web.store.upload(call.named("id"), call.owner)
-    except NotKept:
+    except RowNotFound:
         raise not_there("file") from None
     return served(data, row.media_type, row.name)
 

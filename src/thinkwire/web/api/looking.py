@@ -9,7 +9,7 @@ import msgspec
 
 from thinkwire.errors import MalformedInput
 from thinkwire.messages import Thinking
-from thinkwire.store import Kept
+from thinkwire.store import MessageRow
 from thinkwire.usage import added
 from thinkwire.web import owned, shapes
 from thinkwire.web.call import Call
@@ -58,7 +58,7 @@ async def usage(call: Call) -> shapes.Usage:
     )
 
 
-async def _group(call: Call, kept: Kept) -> Group | None:
+async def _group(call: Call, kept: MessageRow) -> Group | None:
     store = call.web.store
     end = Tree(await store.tree(kept.conversation_id)).newest_under(kept.id)
     path = await store.path(kept.conversation_id, end)
@@ -91,7 +91,7 @@ def _observed(group: Group) -> dict[str, Any]:
     }
 
 
-def _summary(kept: Kept, asked: dict[str, Any]) -> dict[str, Any]:
+def _summary(kept: MessageRow, asked: dict[str, Any]) -> dict[str, Any]:
     return {
         "message_id": kept.id,
         "status": kept.status,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from thinkwire.messages import Conversation
-from thinkwire.store import Kept, Store
+from thinkwire.store import MessageRow, Store
 from thinkwire.transcripts import Archive, ArchiveHeader, ArchiveMessage, Imported, archive_of
 from thinkwire.transcripts.archive import ARCHIVE_VERSION
 
@@ -57,7 +57,7 @@ async def whole(store: Store, conversation_id: str) -> Conversation:
     return Conversation(turns=tuple(kept.turn for kept in path if kept.kind == "turn"))
 
 
-def _message(kept: Kept) -> ArchiveMessage:
+def _message(kept: MessageRow) -> ArchiveMessage:
     return ArchiveMessage(
         id=kept.id,
         parent=kept.parent_id,
@@ -78,9 +78,9 @@ def _message(kept: Kept) -> ArchiveMessage:
     )
 
 
-def _kept(message: ArchiveMessage, conversation_id: str) -> Kept:
+def _kept(message: ArchiveMessage, conversation_id: str) -> MessageRow:
     created = time.time() if message.created is None else message.created
-    return Kept(
+    return MessageRow(
         id=message.id,
         conversation_id=conversation_id,
         parent_id=message.parent,

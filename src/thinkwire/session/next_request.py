@@ -12,7 +12,7 @@ FIRST_ROOM = 16_384
 """Tokens of output to ask for when nobody said how many and thinking has used up the provider's limit."""
 
 
-class Again(msgspec.Struct, frozen=True):
+class RetryHint(msgspec.Struct, frozen=True):
     """How a request differs from the one before it, which brought no answer."""
 
     nudge: str | None = None
@@ -20,7 +20,7 @@ class Again(msgspec.Struct, frozen=True):
     least_thinking: bool = False
 
 
-class Asked(msgspec.Struct, frozen=True):
+class NextRequest(msgspec.Struct, frozen=True):
     """A request that is about to be sent."""
 
     asking: CallSpec

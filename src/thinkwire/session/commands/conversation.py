@@ -8,18 +8,18 @@ from pathlib import PurePath
 from thinkwire.config import change_file, user_file
 from thinkwire.errors import ConfigError
 from thinkwire.messages import Conversation
-from thinkwire.session.commands.reply import (
-    Begin,
+from thinkwire.session.commands.result import (
+    ApplyTheme,
     Candidate,
     Choose,
+    Continue,
     Copy,
     Export,
-    GoOn,
-    Look,
     Misused,
     Quit,
     Reply,
     Retry,
+    StartConversation,
     lines,
 )
 from thinkwire.session.session import Session
@@ -32,11 +32,11 @@ _THINKING = "--thinking"
 
 
 async def new(session: Session, rest: str) -> Reply:
-    return lines(action=Begin())
+    return lines(action=StartConversation())
 
 
 async def resume(session: Session, rest: str) -> Reply:
-    return lines(action=GoOn(rest))
+    return lines(action=Continue(rest))
 
 
 async def retry(session: Session, rest: str) -> Reply:
@@ -105,8 +105,8 @@ async def theme(session: Session, rest: str) -> Reply:
     try:
         change_file(user_file(), THEME, rest)
     except ConfigError as error:
-        return lines(f"Theme: {rest}, for now only: {error}", action=Look(rest))
-    return lines(f"Theme: {rest}, from now on ({user_file()})", action=Look(rest))
+        return lines(f"Theme: {rest}, for now only: {error}", action=ApplyTheme(rest))
+    return lines(f"Theme: {rest}, from now on ({user_file()})", action=ApplyTheme(rest))
 
 
 async def quit(session: Session, rest: str) -> Reply:

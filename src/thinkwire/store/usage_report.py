@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from thinkwire.store.database import Part
+from thinkwire.store.database import Repository
 from thinkwire.store.rows import BUCKETS, UsageRow
 from thinkwire.store.tables import conversations, messages
 
@@ -16,7 +16,7 @@ _DAY = 86_400
 _SUMS = (*BUCKETS, "cost")
 
 
-class Spending(Part):
+class UsageReport(Repository):
     """The operation that adds up."""
 
     async def usage(

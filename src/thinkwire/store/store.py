@@ -12,22 +12,22 @@ from thinkwire.errors import ConfigError
 from thinkwire.store import schema
 from thinkwire.store.accounts import Accounts
 from thinkwire.store.agents import Agents
+from thinkwire.store.cancellation import run_to_completion
 from thinkwire.store.conversations import Conversations
 from thinkwire.store.database import Database
-from thinkwire.store.failures import StoreFailed
-from thinkwire.store.finishing import finished
+from thinkwire.store.errors import StoreFailed
+from thinkwire.store.location import StoreLocation, the_place
 from thinkwire.store.messages import Messages
-from thinkwire.store.places import Place, the_place
-from thinkwire.store.seals import Safe, the_key
+from thinkwire.store.seal_encryption import SealCipher, the_key
 from thinkwire.store.search import Search
-from thinkwire.store.spending import Spending
 from thinkwire.store.uploads import Uploads
+from thinkwire.store.usage_report import UsageReport
 
 _PATIENCE = 30.0
 """Seconds to wait for another process that is making the same SQLite file."""
 
 
-class Store(Conversations, Messages, Search, Spending, Agents, Accounts, Uploads):
+class Store(Conversations, Messages, Search, UsageReport, Agents, Accounts, Uploads):
     """Conversations, messages, agents, profiles and accounts in one database. Close it with `aclose()`."""
 
     def __repr__(self) -> str:
@@ -35,7 +35,7 @@ class Store(Conversations, Messages, Search, Spending, Agents, Accounts, Uploads
 
     async def aclose(self) -> None:
         """Finishes what is being written and lets the database go; nobody can stop it half-way."""
-        await finished(self._close())
+        await run_to_completion(self._close())
 
     async def _close(self) -> None:
         try:
@@ -72,9 +72,9 @@ async def opened(url: str | None, key: str | None) -> Store:
     return store
 
 
-def the_database(place: Place, key: str | None = None) -> Database:
+def the_database(place: StoreLocation, key: str | None = None) -> Database:
     """The database at a place, not yet connected; an SQLite file is made for its owner alone."""
-    safe = Safe(key)
+    safe = SealCipher(key)
     if place.file is not None:
         try:
             make_folder(place.file.parent)
@@ -127,7 +127,7 @@ async def _make_ready(database: Database) -> None:
         await asyncio.sleep(0.02)
 
 
-def _check(found: str | None, place: Place, *, old: bool = False) -> None:
+def _check(found: str | None, place: StoreLocation, *, old: bool = False) -> None:
     """The schema must be one that this version knows; for PostgreSQL, the newest."""
     if found == schema.NEWEST or (old and found in schema.REVISIONS):
         return

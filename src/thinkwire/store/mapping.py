@@ -12,15 +12,15 @@ from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Origin, Text, Thinking, Turn
 from thinkwire.notes import Note
 from thinkwire.store.ids import new_id
-from thinkwire.store.rows import BUCKETS, Kept
-from thinkwire.store.seals import Safe
-from thinkwire.store.words import folded, readable
+from thinkwire.store.rows import BUCKETS, MessageRow
+from thinkwire.store.seal_encryption import SealCipher
+from thinkwire.store.search_text import folded, readable
 from thinkwire.usage import Usage
 
 _PREVIEW = 160
 _LARGEST = 2**63 - 1
 
-KEPT = tuple(name for name in Kept.__struct_fields__ if name not in ("unopened", "damaged"))
+KEPT = tuple(name for name in MessageRow.__struct_fields__ if name not in ("unopened", "damaged"))
 """The columns that `read_message` needs."""
 
 _usage = msgspec.json.Decoder(Usage).decode
@@ -61,7 +61,7 @@ def title_columns(title: str | None) -> dict[str, str | None]:
     return {"title": title, "title_words": "" if title is None else folded(title) or title.lower()}
 
 
-def turn_columns(turn: Turn, id: str, safe: Safe) -> dict[str, Any]:
+def turn_columns(turn: Turn, id: str, safe: SealCipher) -> dict[str, Any]:
     """A turn verbatim, and what can be read and asked for of it."""
     origin = turn.origin or Origin()
     return {
@@ -99,7 +99,7 @@ def preview(text: str) -> str:
     return " ".join(text[: 4 * _PREVIEW].split())[:_PREVIEW]
 
 
-def read_message(row: dict[str, Any], safe: Safe) -> Kept:
+def read_message(row: dict[str, Any], safe: SealCipher) -> MessageRow:
     """A message as it was kept. What a newer version or an accident made unreadable is left out."""
     values = {name: row[name] for name in KEPT}
     try:
@@ -111,7 +111,7 @@ def read_message(row: dict[str, Any], safe: Safe) -> Kept:
     values["failure"] = _read(_failure, values["failure"])
     values["notes"] = _notes(values["notes"])
     values["extra"] = _read(_tree, values["extra"]) or {}
-    return Kept(**values)
+    return MessageRow(**values)
 
 
 def _usage_columns(usage: Usage | None) -> dict[str, Any]:

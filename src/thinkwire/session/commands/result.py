@@ -18,11 +18,11 @@ class Candidate(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-class Begin(msgspec.Struct, frozen=True):
+class StartConversation(msgspec.Struct, frozen=True):
     """A new conversation."""
 
 
-class GoOn(msgspec.Struct, frozen=True):
+class Continue(msgspec.Struct, frozen=True):
     """An earlier conversation: by id, or found by words; without words, the newest ones to choose from."""
 
     words: str = ""
@@ -52,7 +52,7 @@ class Export(msgspec.Struct, frozen=True):
     data: bytes
 
 
-class Look(msgspec.Struct, frozen=True):
+class ApplyTheme(msgspec.Struct, frozen=True):
     """Another look of the face: `dark`, `light`, `high-contrast`."""
 
     theme: str
@@ -68,7 +68,7 @@ class Quit(msgspec.Struct, frozen=True):
     """The end."""
 
 
-Action: TypeAlias = Begin | GoOn | Retry | Choose | Copy | Export | Look | After | Quit
+Action: TypeAlias = StartConversation | Continue | Retry | Choose | Copy | Export | ApplyTheme | After | Quit
 
 
 class Reply(msgspec.Struct, frozen=True):

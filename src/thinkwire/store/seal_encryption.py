@@ -26,7 +26,7 @@ def the_key(key: str | None = None) -> str | None:
     return key or os.environ.get("THINKWIRE_STORE_KEY")
 
 
-class Safe:
+class SealCipher:
     """Writes and reads turns as JSON. Of several keys, separated by commas, the first locks and all open."""
 
     def __init__(self, keys: str | None = None) -> None:

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from thinkwire.store.failures import StoreFailed
+from thinkwire.store.errors import StoreFailed
 from thinkwire.store.process import BEAT
 
 
-class Heart:
+class Heartbeat:
     """Touches our messages again and again: a provider may be silent for minutes, and others must see that
     we are not."""
 

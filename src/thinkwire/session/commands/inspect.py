@@ -12,11 +12,11 @@ from thinkwire.context import Effective
 from thinkwire.errors import ConfigError
 from thinkwire.jsonvalue import dump_text
 from thinkwire.reasoning.feedback import feedback
-from thinkwire.session.commands.reply import Reply, lines
+from thinkwire.session.commands.result import Reply, lines
+from thinkwire.session.formatting import money, one_line, tokens
 from thinkwire.session.session import Session
 from thinkwire.session.tools import Spec, decide
-from thinkwire.session.words import money, one_line, tokens
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 from thinkwire.usage import added
 
 _WIDTH = 30
@@ -61,7 +61,7 @@ async def cost(session: Session, rest: str) -> Reply:
     answers = answers_of(await session.keeper.path(session.conversation_id))
     if not answers:
         return lines("Nothing was asked yet.")
-    by_model: defaultdict[str, list[Kept]] = defaultdict(list)
+    by_model: defaultdict[str, list[MessageRow]] = defaultdict(list)
     for kept in answers:
         origin = kept.turn.origin
         by_model[(origin.model if origin else None) or "unknown"].append(kept)
@@ -71,7 +71,7 @@ async def cost(session: Session, rest: str) -> Reply:
     return lines(*told)
 
 
-def answers_of(path: list[Kept]) -> list[Kept]:
+def answers_of(path: list[MessageRow]) -> list[MessageRow]:
     """What models answered; a request that was refused outright is none."""
     return [
         kept
@@ -80,12 +80,12 @@ def answers_of(path: list[Kept]) -> list[Kept]:
     ]
 
 
-def _sum(answers: list[Kept]) -> str:
+def _sum(answers: list[MessageRow]) -> str:
     number = "1 answer" if len(answers) == 1 else f"{len(answers)} answers"
     return f"{number}, {tokens(added(kept.usage for kept in answers))} tokens, {money(total_cost(answers))}"
 
 
-def total_cost(answers: list[Kept]) -> float | None:
+def total_cost(answers: list[MessageRow]) -> float | None:
     """None when the price of one of them is not known."""
     costs = [kept.cost for kept in answers]
     known = [cost for cost in costs if cost is not None]

@@ -9,15 +9,15 @@ from typing import Any
 
 from thinkwire.errors import ThinkwireError
 from thinkwire.messages import Turn
-from thinkwire.session.keeping import Memory
-from thinkwire.store.failures import StoreFailed
+from thinkwire.session.persistence import InMemoryStore
+from thinkwire.store.errors import StoreFailed
 from thinkwire.store.ids import new_id
-from thinkwire.store.rows import Kept
+from thinkwire.store.rows import MessageRow
 
 Write = Callable[[Any], Awaitable[Any]]
 
 
-class Behind:
+class WriteBehindStore:
     """Everything is at hand at once and written in order as soon as the store is open.
 
     Opening a store may cost half a second of computing; the model's first words need not wait for it. A turn
@@ -29,7 +29,7 @@ class Behind:
         self, opening: Awaitable[Any], conversation_id: str, *, lent: bool = False, **described: Any
     ) -> None:
         """A conversation is made with its first turn. A store that is `lent` is left open."""
-        self._memory = Memory()
+        self._memory = InMemoryStore()
         self._conversation_id = conversation_id
         self._writes: asyncio.Queue[Write | None] = asyncio.Queue()
         self._described: dict[str, Any] | None = described
@@ -37,7 +37,7 @@ class Behind:
         self.trouble: ThinkwireError | None = None
         self._writer = asyncio.create_task(self._write(opening))
 
-    async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> Kept:
+    async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> MessageRow:
         if self._described is not None:
             described, self._described = self._described, None
             self._writes.put_nowait(lambda store: store.create_conversation(id=conversation_id, **described))
@@ -51,7 +51,7 @@ class Behind:
         if fields.get("status") not in (None, "streaming"):
             await self.written()
 
-    async def path(self, conversation_id: str) -> list[Kept]:
+    async def path(self, conversation_id: str) -> list[MessageRow]:
         return await self._memory.path(conversation_id)
 
     async def written(self) -> None:

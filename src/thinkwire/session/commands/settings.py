@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from thinkwire.config import Profiles
 from thinkwire.reasoning import parse_name
 from thinkwire.reasoning.feedback import feedback
-from thinkwire.session.commands.reply import Candidate, Misused, Reply, lines
+from thinkwire.session.commands.result import Candidate, Misused, Reply, lines
 from thinkwire.session.session import Busy, Session
 from thinkwire.settings import DEFAULT, KEYS, Layer, Settings, parse_value, setting_of, spelled
 

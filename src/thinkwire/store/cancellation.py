@@ -9,7 +9,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-async def finished(work: Awaitable[_T]) -> _T:
+async def run_to_completion(work: Awaitable[_T]) -> _T:
     """What work comes to. Cancelling whoever waits here, however often, counts only when it is done."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

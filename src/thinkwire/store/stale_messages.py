@@ -9,19 +9,19 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from thinkwire.store.database import Database, Part
-from thinkwire.store.heart import Heart
+from thinkwire.store.database import Database, Repository
+from thinkwire.store.heartbeat import Heartbeat
+from thinkwire.store.message_writer import interrupted
 from thinkwire.store.process import is_gone
 from thinkwire.store.tables import messages
-from thinkwire.store.writing import interrupted
 
 
-class Settling(Part):
+class StaleMessages(Repository):
     """Knows which messages this store is writing."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._heart = Heart(self._touch)
+        self._heart = Heartbeat(self._touch)
 
     async def settle(self, conversation_id: str | None = None) -> int:
         """Marks as interrupted what a dead process was writing; how many messages that were."""

@@ -16,7 +16,7 @@ Ending = Literal["complete", "interrupted", "failed", "lost"]
 """How a turn ended: with an answer, by the user, by a failure, or with thinking and no answer."""
 
 
-class TurnKept(msgspec.Struct, frozen=True, tag_field="event", tag="turn_kept"):
+class TurnSaved(msgspec.Struct, frozen=True, tag_field="event", tag="turn_kept"):
     """A turn is durable: it survives whatever comes next."""
 
     id: str
@@ -59,11 +59,11 @@ class TurnEnded(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="even
     cost: float | None = None
 
 
-class Remark(msgspec.Struct, frozen=True, tag_field="event", tag="remark"):
+class SessionNote(msgspec.Struct, frozen=True, tag_field="event", tag="remark"):
     """A Note of the session itself, outside an answer."""
 
     note: Note
 
 
-Happening: TypeAlias = Event | TurnKept | ToolStarted | ToolEnded | Compacted | Remark | TurnEnded
+SessionEvent: TypeAlias = Event | TurnSaved | ToolStarted | ToolEnded | Compacted | SessionNote | TurnEnded
 """Everything that a face may show."""

@@ -11,12 +11,12 @@ from msgspec import UNSET, UnsetType
 from thinkwire.errors import Failure
 from thinkwire.messages import Turn
 from thinkwire.notes import Note
-from thinkwire.store.heart import Heart
+from thinkwire.store.heartbeat import Heartbeat
 from thinkwire.store.ids import new_id
+from thinkwire.store.mapping import preview, read_message, told_columns, turn_columns, word_columns
 from thinkwire.store.process import this_process
-from thinkwire.store.rows import HEAD, Kept, Kind, Status
-from thinkwire.store.seals import Safe
-from thinkwire.store.shape import preview, read_message, told_columns, turn_columns, word_columns
+from thinkwire.store.rows import HEAD, Kind, MessageRow, Status
+from thinkwire.store.seal_encryption import SealCipher
 from thinkwire.usage import Usage
 
 Columns = dict[str, Any]
@@ -25,11 +25,11 @@ AFTER_REVISION = ("conversation_id", "status", "text", "thinking", "text_words",
 """The columns of a revised message that `after_revision` looks at."""
 
 
-class Writing(ABC):
+class MessageWriter(ABC):
     """Keeps turns and revises them. Whoever has a database says how a row gets there."""
 
-    _safe: Safe
-    _heart: Heart
+    _safe: SealCipher
+    _heart: Heartbeat
 
     @abstractmethod
     async def _insert_row(self, columns: Columns) -> Columns:
@@ -57,7 +57,7 @@ class Writing(ABC):
         extra: dict[str, Any] | None = None,
         created: float | None = None,
         id: str | None = None,
-    ) -> Kept:
+    ) -> MessageRow:
         """Keeps a turn under its parent (None begins a new root) and makes it the conversation's head."""
         id = id or new_id()
         told = {

@@ -24,17 +24,17 @@ from thinkwire.events import (
 )
 from thinkwire.messages import Thinking, Turn
 from thinkwire.notes import Note
-from thinkwire.store.rows import Kept, Status
+from thinkwire.store.rows import MessageRow, Status
 
 FLUSH_EVERY = 1.0
 """Seconds: what a crash can take of an answer."""
 
 
-class Keeper(Protocol):
+class ConversationStore(Protocol):
     """What a session needs of a store."""
 
     @property
-    def append(self) -> Callable[..., Awaitable[Kept]]:
+    def append(self) -> Callable[..., Awaitable[MessageRow]]:
         """`(conversation_id, turn, **fields of Kept)`: keeps a turn at the end."""
 
     @property
@@ -42,22 +42,22 @@ class Keeper(Protocol):
         """`(message_id, **fields of Kept)`: changes what is kept of it."""
 
     @property
-    def path(self) -> Callable[[str], Awaitable[list[Kept]]]:
+    def path(self) -> Callable[[str], Awaitable[list[MessageRow]]]:
         """`(conversation_id)`: everything from the beginning to the newest message."""
 
 
-class Memory:
+class InMemoryStore:
     """A conversation that is gone with the process."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, MessageRow] = {}
         self._ids = itertools.count(1)
 
-    async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> Kept:
+    async def append(self, conversation_id: str, turn: Turn, **fields: Any) -> MessageRow:
         last = next(reversed(self._kept.values()), None)
         number = next(self._ids)
         now = time.time()
-        kept = Kept(
+        kept = MessageRow(
             id=fields.pop("id", None) or f"m{number}",
             conversation_id=conversation_id,
             parent_id=last.id if last else None,
@@ -83,14 +83,14 @@ class Memory:
             self._kept[message_id], **fields, updated=time.time()
         )
 
-    async def path(self, conversation_id: str) -> list[Kept]:
+    async def path(self, conversation_id: str) -> list[MessageRow]:
         return list(self._kept.values())
 
 
 class Recorder:
     """One answer in the making: kept from its first event, brought up to date every second."""
 
-    def __init__(self, keeper: Keeper, conversation_id: str) -> None:
+    def __init__(self, keeper: ConversationStore, conversation_id: str) -> None:
         self._keeper = keeper
         self._conversation_id = conversation_id
         self._collector = Collector()

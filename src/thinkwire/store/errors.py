@@ -14,7 +14,7 @@ _DAMAGED = ("file is not a database", "disk image is malformed")
 """What SQLite says of such files."""
 
 
-class NotKept(ThinkwireError):
+class RowNotFound(ThinkwireError):
     """The store has nothing under this id."""
 
     advice = "fix_request"
@@ -25,7 +25,7 @@ class NotKept(ThinkwireError):
         self.id = id
 
 
-class Taken(ThinkwireError):
+class NameTaken(ThinkwireError):
     """It cannot be done because of what is there already; the message says what can."""
 
     advice = "fix_request"

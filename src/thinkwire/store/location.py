@@ -14,7 +14,7 @@ from thinkwire.errors import ConfigError
 FORMS = "sqlite:///talks.db, sqlite:////absolute/path.db or postgresql://user@host/name"
 
 
-class Place(msgspec.Struct, frozen=True):
+class StoreLocation(msgspec.Struct, frozen=True):
     """A database. SQLite has a `file`, and only a driver in its `url`; `shown` has no password in it."""
 
     url: str
@@ -25,7 +25,7 @@ class Place(msgspec.Struct, frozen=True):
         return f"<Place {self.shown}>"
 
 
-def the_place(url: str | None = None) -> Place:
+def the_place(url: str | None = None) -> StoreLocation:
     url = url or os.environ.get("THINKWIRE_DATABASE_URL")
     if not url:
         return _file(data_folder() / "thinkwire.db")
@@ -39,13 +39,13 @@ def the_place(url: str | None = None) -> Place:
         case "postgresql" | "postgres":
             # The driver has its own word for libpq's sslmode.
             url = f"postgresql+asyncpg://{rest.replace('sslmode=', 'ssl=')}"
-            return Place(url, _without_password(f"postgresql://{rest}"))
+            return StoreLocation(url, _without_password(f"postgresql://{rest}"))
     raise ConfigError(f"a store is at {FORMS}, not at {_without_password(url)}")
 
 
-def _file(path: Path) -> Place:
+def _file(path: Path) -> StoreLocation:
     path = path.absolute()
-    return Place("sqlite+aiosqlite://", str(path), path)
+    return StoreLocation("sqlite+aiosqlite://", str(path), path)
 
 
 def _without_password(url: str) -> str:

@@ -22,33 +22,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from thinkwire.store.failures import NotKept, database_failed
-from thinkwire.store.finishing import finished
-from thinkwire.store.heart import Heart
-from thinkwire.store.places import Place, the_place
-from thinkwire.store.schema import NEWEST, VERSION_TABLE
-from thinkwire.store.seals import Safe, the_key
-from thinkwire.store.shape import conversation_columns
-from thinkwire.store.sqlite import BEGIN_WRITING, set_up
-from thinkwire.store.writing import (
+from thinkwire.store.cancellation import run_to_completion
+from thinkwire.store.errors import RowNotFound, database_failed
+from thinkwire.store.heartbeat import Heartbeat
+from thinkwire.store.location import StoreLocation, the_place
+from thinkwire.store.mapping import conversation_columns
+from thinkwire.store.message_writer import (
     AFTER_REVISION,
     Columns,
-    Writing,
+    MessageWriter,
     after_insert,
     after_revision,
     interrupted,
     placed,
 )
+from thinkwire.store.schema import NEWEST, VERSION_TABLE
+from thinkwire.store.seal_encryption import SealCipher, the_key
+from thinkwire.store.sqlite import BEGIN_WRITING, set_up
 
 _T = TypeVar("_T")
 
 
-async def opened_plain(url: str | None = None, key: str | None = None) -> PlainStore | None:
+async def open_sqlite_append(url: str | None = None, key: str | None = None) -> SqliteAppendStore | None:
     """The door, where there is one: None when only the store itself can open this place, or say why not."""
     place = the_place(url)
     if place.file is None:
         return None
-    store = PlainStore(place, Safe(the_key(key)))
+    store = SqliteAppendStore(place, SealCipher(the_key(key)))
     try:
         if await store.open(place.file):
             return store
@@ -59,13 +59,13 @@ async def opened_plain(url: str | None = None, key: str | None = None) -> PlainS
     return None
 
 
-class PlainStore(Writing):
+class SqliteAppendStore(MessageWriter):
     """Conversations that begin. Close it with `aclose()`."""
 
-    def __init__(self, place: Place, safe: Safe) -> None:
+    def __init__(self, place: StoreLocation, safe: SealCipher) -> None:
         self._place = place
         self._safe = safe
-        self._heart = Heart(self._touch)
+        self._heart = Heartbeat(self._touch)
         self._worker = ThreadPoolExecutor(1, "store")
         self._connection: sqlite3.Connection | None = None
 
@@ -97,7 +97,7 @@ class PlainStore(Writing):
 
     async def aclose(self) -> None:
         """Finishes what is being written and lets the file go; nobody can stop it half-way."""
-        await finished(self._close())
+        await run_to_completion(self._close())
 
     async def _insert_row(self, columns: Columns) -> Columns:
         return await self._write(lambda connection: _insert(connection, columns))
@@ -136,7 +136,7 @@ class PlainStore(Writing):
 
     async def _aside(self, work: Callable[[], _T]) -> _T:
         """In the thread that has the connection, one thing after the other."""
-        return await finished(asyncio.get_running_loop().run_in_executor(self._worker, work))
+        return await run_to_completion(asyncio.get_running_loop().run_in_executor(self._worker, work))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -150,13 +150,13 @@ def _insert(connection: sqlite3.Connection, columns: Columns) -> Columns:
     conversation_id = columns["conversation_id"]
     found = _row(connection, "conversations", ("head", "count"), id=conversation_id)
     if found is None:
-        raise NotKept("conversation", conversation_id)
+        raise RowNotFound("conversation", conversation_id)
     values = placed(columns, found["head"], found["count"])
     parent = values["parent_id"]
     if parent not in (None, found["head"]) and not _row(
         connection, "messages", ("id",), id=parent, conversation_id=conversation_id
     ):
-        raise NotKept("message", parent)
+        raise RowNotFound("message", parent)
     _put(connection, "messages", values)
     _set(connection, "conversations", after_insert(values), id=conversation_id)
     return values
@@ -166,7 +166,7 @@ def _revise(connection: sqlite3.Connection, id: str, columns: Columns) -> None:
     _set(connection, "messages", columns, id=id)
     row = _row(connection, "messages", AFTER_REVISION, id=id)
     if row is None:
-        raise NotKept("message", id)
+        raise RowNotFound("message", id)
     words, moved = after_revision(columns, row)
     if words:
         _set(connection, "messages", words, id=id)
