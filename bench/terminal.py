@@ -26,8 +26,8 @@ from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Finished, Star
 from thinkwire.messages import Block, Text, Thinking
 from thinkwire.session import Run, SessionEvent, TurnEnded
 from thinkwire.terminal.app import Chat
-from thinkwire.terminal.desk import Desk, Options
-from thinkwire.terminal.prose import Prose
+from thinkwire.terminal.chat.conversations import ConversationManager, Options
+from thinkwire.terminal.markdown.widget import MarkdownView
 from thinkwire.usage import Usage
 
 DELTA = 12
@@ -118,19 +118,19 @@ async def typed(app: Chat) -> tuple[float, float]:
 
 def watch(sent: Sent) -> None:
     """From now on, every text tells when its words are on the screen."""
-    add = Prose.add
+    add = MarkdownView.add
 
-    def told(prose: Prose, text: str) -> None:
+    def told(prose: MarkdownView, text: str) -> None:
         add(prose, text)
         prose.call_after_refresh(sent.show, len(text))
 
-    Prose.add = told  # type: ignore[method-assign]
+    MarkdownView.add = told  # type: ignore[method-assign]
 
 
 async def earlier(app: Chat, messages: int) -> None:
     """So many short answers stand above already."""
     for _ in range(messages):
-        await app.talk.put(Prose(_PROSE * 4, classes="answer"))
+        await app.talk.put(MarkdownView(_PROSE * 4, classes="answer"))
 
 
 async def main(kind: str, given: argparse.Namespace) -> None:
@@ -138,7 +138,7 @@ async def main(kind: str, given: argparse.Namespace) -> None:
     thought = (begin + piece * (given.thinking // len(piece) + 1))[: given.thinking]
     text = (begin + piece * (given.size // len(piece) + 1))[: given.size - given.thinking]
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Options(sim=True, save=False, folder=Path(folder)))
+        desk = ConversationManager(Options(sim=True, save=False, folder=Path(folder)))
         app = Chat(lambda: desk)
         app.alone = True
         async with app.run_test(size=(100, 40)):

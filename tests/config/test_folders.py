@@ -20,7 +20,7 @@ from thinkwire.gateway.auth.keys import KeyFile
 from thinkwire.gateway.common.secret_box import load_secrets
 from thinkwire.gateway.ledger import open_ledger
 from thinkwire.store import open_store
-from thinkwire.terminal.history import History
+from thinkwire.terminal.prompt_history import PromptHistory
 
 FACT = LearnedFact(LOCAL_USER, "p", "m", {}, "said so", 0.0)
 
@@ -102,7 +102,7 @@ def use_store() -> None:
 
 
 def use_history() -> None:
-    History().add("Hello.")
+    PromptHistory().add("Hello.")
 
 
 USES = [use_state, use_learned_facts, use_config, use_profiles, use_ledger, use_store, use_history]

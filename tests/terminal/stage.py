@@ -12,9 +12,9 @@ from typing import Any
 from textual.pilot import Pilot
 
 from thinkwire.terminal.app import Chat
-from thinkwire.terminal.chatting import Chatting
-from thinkwire.terminal.desk import Desk, Options
-from thinkwire.terminal.question import Question
+from thinkwire.terminal.chat.controller import ChatController
+from thinkwire.terminal.chat.conversations import ConversationManager, Options
+from thinkwire.terminal.widgets.approval import ApprovalPrompt
 
 PATIENCE = 30.0
 
@@ -27,7 +27,7 @@ class Stage:
         self.pilot = pilot
 
     @property
-    def chatting(self) -> Chatting:
+    def chatting(self) -> ChatController:
         assert self.app.chatting is not None
         return self.app.chatting
 
@@ -81,10 +81,10 @@ async def stage(
     folder: Path, *, size: tuple[int, int] = (100, 40), theme: str | None = "dark", **options: Any
 ) -> AsyncIterator[Stage]:
     """A chat in a folder, ready for the first message."""
-    Question.GRACE = 0.0
+    ApprovalPrompt.GRACE = 0.0
     usual = {"sim": True, "save": False, "model": "claude-opus-5-5/high", "theme": theme}
     given: dict[str, Any] = usual | options
-    app = Chat(lambda: Desk(Options(folder=folder, **given)), theme=theme)
+    app = Chat(lambda: ConversationManager(Options(folder=folder, **given)), theme=theme)
     async with app.run_test(size=size, notifications=True) as pilot:
         on = Stage(app, pilot)
         if given["sim"]:

@@ -12,13 +12,13 @@ from thinkwire.errors import Failure
 from thinkwire.messages import Document
 from thinkwire.session.commands import COMMANDS, THEMES
 from thinkwire.terminal.app import Chat
-from thinkwire.terminal.desk import Desk, Options
-from thinkwire.terminal.looks import ALL, usual_theme
-from thinkwire.terminal.notice import Trouble
+from thinkwire.terminal.chat.conversations import ConversationManager, Options
+from thinkwire.terminal.notice import FailureNotice
 from thinkwire.terminal.picker import Picker
-from thinkwire.terminal.question import Question
-from thinkwire.terminal.thought import Thought
+from thinkwire.terminal.themes import ALL, usual_theme
 from thinkwire.terminal.transcript import Transcript
+from thinkwire.terminal.widgets.approval import ApprovalPrompt
+from thinkwire.terminal.widgets.thinking import ThinkingView
 
 pytestmark = pytest.mark.anyio
 
@@ -56,18 +56,18 @@ async def test_thinking_is_hidden_and_shown_at_once_for_everything_above(tmp_pat
 async def test_redacted_thinking_is_one_line_and_none_is_none(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.say("[[redact]] [[say:Hello.]]")
-        (thought,) = on.app.talk.query(Thought)
+        (thought,) = on.app.talk.query(ThinkingView)
         assert thought.size.height == 1
         assert "redacted by the provider" in on.seen()
         await on.say("/model claude-sonnet-4-5")
         await on.say("[[say:An answer without thinking.]]")
-        assert len(on.app.talk.query(Thought)) == 1
+        assert len(on.app.talk.query(ThinkingView)) == 1
 
 
 async def test_an_edit_shows_its_diff_and_runs_when_approved_always_without_asking(poem: Path) -> None:
     async with stage(poem) as on:
         await on.say(EDIT, wait=False)
-        await on.until(lambda: on.app.query(Question))
+        await on.until(lambda: on.app.query(ApprovalPrompt))
         await on.sees("May edit_file run?")
         assert "-red" in on.seen()
         assert "+white" in on.seen()
@@ -83,7 +83,7 @@ async def test_an_edit_shows_its_diff_and_runs_when_approved_always_without_aski
 async def test_a_refused_call_changes_nothing_and_the_model_is_told(poem: Path) -> None:
     async with stage(poem) as on:
         await on.say(EDIT, wait=False)
-        await on.until(lambda: on.app.query(Question))
+        await on.until(lambda: on.app.query(ApprovalPrompt))
         await on.press("n")
         await on.rest()
         assert (poem / "poem.txt").read_text() == "roses are red\n"
@@ -95,14 +95,14 @@ async def test_a_question_leaves_the_draft_alone_and_ignores_keys_meant_for_it(p
     async with stage(poem) as on:
         await on.say(EDIT, wait=False)
         await on.type("my draft")
-        Question.GRACE = 60.0
-        await on.until(lambda: on.app.query(Question))
+        ApprovalPrompt.GRACE = 60.0
+        await on.until(lambda: on.app.query(ApprovalPrompt))
         await on.press("y")
         assert (poem / "poem.txt").read_text() == "roses are red\n"
         await on.press("escape")
         await on.rest()
         assert on.app.prompt.text.startswith("my draft")
-        assert not on.app.query(Question)
+        assert not on.app.query(ApprovalPrompt)
 
 
 async def test_all_of_a_long_change_can_be_seen_before_it_is_approved(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ async def test_all_of_a_long_change_can_be_seen_before_it_is_approved(tmp_path: 
 async def test_leaving_while_a_question_is_open_refuses_it(poem: Path) -> None:
     async with stage(poem) as on:
         await on.say(EDIT, wait=False)
-        await on.until(lambda: on.app.query(Question))
+        await on.until(lambda: on.app.query(ApprovalPrompt))
         await on.press("ctrl+c", "ctrl+c")
         await on.until(lambda: on.app._exit)
     assert (poem / "poem.txt").read_text() == "roses are red\n"
@@ -187,13 +187,13 @@ async def test_ctrl_t_goes_through_the_levels_of_the_model(tmp_path: Path) -> No
 async def test_a_failure_says_the_fix_and_one_key_asks_again(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.say("[[fail:529 x3]] [[say:At last.]]")
-        assert len(on.app.talk.query(Trouble)) == 1
+        assert len(on.app.talk.query(FailureNotice)) == 1
         assert "Overloaded" in on.seen()
         assert "F5 asks again" in on.seen()
         await on.press("f5")
         await on.rest()
         await on.sees("At last.\n")
-    slow = Trouble(Failure("rate_limit", "Slow down.", retry_after=90, provider="anthropic"), kept=True)
+    slow = FailureNotice(Failure("rate_limit", "Slow down.", retry_after=90, provider="anthropic"), kept=True)
     assert slow.lines()[-1] == "  The provider asks to wait: 1 min 30 s left, then F5."
 
 
@@ -275,7 +275,7 @@ async def test_a_store_that_cannot_be_opened_is_said_and_the_chat_goes_on(
 
 
 async def test_wrong_settings_end_the_chat_with_their_message(tmp_path: Path) -> None:
-    app = Chat(lambda: Desk(Options(folder=tmp_path, profile="nobody")))
+    app = Chat(lambda: ConversationManager(Options(folder=tmp_path, profile="nobody")))
     async with app.run_test() as pilot:
         while not app.return_code:
             await pilot.pause(0.01)

@@ -13,11 +13,11 @@ from tests.terminal.stage import Stage, stage
 from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Finished, Started
 from thinkwire.messages import Text, Thinking
 from thinkwire.session import SessionEvent
-from thinkwire.terminal import talk as talking
+from thinkwire.terminal.chat.run_renderer import RunRenderer
+from thinkwire.terminal.markdown.widget import CACHED, MarkdownView
 from thinkwire.terminal.notice import Notice
-from thinkwire.terminal.prose import CACHED, Prose
-from thinkwire.terminal.telling import Teller
-from thinkwire.terminal.thought import Thought
+from thinkwire.terminal.widgets import conversation as talking
+from thinkwire.terminal.widgets.thinking import ThinkingView
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ def numbered(word: str, count: int) -> str:
 
 async def told(on: Stage, *happenings: SessionEvent) -> None:
     """Puts what happens on the screen, as a run does."""
-    teller = Teller(on.app.talk, on.app.activity, set())
+    teller = RunRenderer(on.app.talk, on.app.activity, set())
     for happening in happenings:
         teller.tell(happening)
     await teller.close()
@@ -54,18 +54,18 @@ async def answered(on: Stage, text: str, *, thought: str = "") -> None:
 async def settled(on: Stage) -> None:
     """Every height is counted."""
     await on.until(
-        lambda: all(next(prose._sheets.guesses(), None) is None for prose in on.app.talk.query(Prose))
+        lambda: all(next(prose._sheets.guesses(), None) is None for prose in on.app.talk.query(MarkdownView))
     )
     await on.pilot.pause()
 
 
 async def test_two_hundred_thousand_characters_are_one_widget_and_the_end_is_seen(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
-        await answered(on, numbered("Line", 4_500), thought=numbered("Thought", 2_000))
+        await answered(on, numbered("Line", 4_500), thought=numbered("ThinkingView", 2_000))
         await on.sees("Line 4499 is worth")
-        assert len(on.app.talk.query(Prose)) == 2
+        assert len(on.app.talk.query(MarkdownView)) == 2
         assert on.app.talk.is_vertical_scroll_end
-        thought, answer = on.app.talk.query(Prose)
+        thought, answer = on.app.talk.query(MarkdownView)
         await settled(on)
         assert thought.size.height == 2_000 * 2 - 1
         assert answer.size.height == 4_500 * 2 - 1
@@ -77,14 +77,14 @@ async def test_two_hundred_thousand_characters_are_one_widget_and_the_end_is_see
 
 async def test_long_thinking_goes_and_comes_back_as_a_whole(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
-        await answered(on, "The answer.", thought=numbered("Thought", 2_000))
+        await answered(on, "The answer.", thought=numbered("ThinkingView", 2_000))
         await on.sees("Thought 1999")
         on.app.talk.show_thinking(False)
         await on.until(lambda: "Thought 1999" not in on.seen())
         assert "The answer." in on.seen()
         on.app.talk.show_thinking(True)
         await on.sees("Thought 1999")
-        (thought,) = on.app.talk.query(Thought)
+        (thought,) = on.app.talk.query(ThinkingView)
         await settled(on)
         assert thought.size.height == 2_000 * 2
 
@@ -92,7 +92,7 @@ async def test_long_thinking_goes_and_comes_back_as_a_whole(tmp_path: Path) -> N
 async def test_scrolling_through_keeps_few_lines(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await answered(on, numbered("Line", 1_000))
-        (prose,) = on.app.talk.query(Prose)
+        (prose,) = on.app.talk.query(MarkdownView)
         await settled(on)
         for y in range(0, 2_000, 30):
             on.app.talk.scroll_to(y=y, animate=False)
@@ -106,7 +106,7 @@ async def test_scrolling_through_keeps_few_lines(tmp_path: Path) -> None:
 async def test_what_is_selected_in_a_long_text_is_copied(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await answered(on, numbered("Line", 1_000))
-        (prose,) = on.app.talk.query(Prose)
+        (prose,) = on.app.talk.query(MarkdownView)
         await settled(on)
         some = Selection(Offset(0, 1_000), Offset(8, 1_002))
         assert prose.get_selection(some) == ("Line 500 is worth a line of its own.\n\nLine 501", "\n")
@@ -141,7 +141,7 @@ async def test_another_width_keeps_the_end_in_sight_and_every_word(tmp_path: Pat
         await on.pilot.resize_terminal(60, 30)
         await on.sees("The end.")
         await settled(on)
-        (prose,) = on.app.talk.query(Prose)
+        (prose,) = on.app.talk.query(MarkdownView)
         everything = prose.get_selection(Selection(None, None))
         assert everything is not None
         assert everything[0].split().count("sentence") == 400
@@ -153,9 +153,9 @@ async def test_what_one_reads_stays_while_the_rest_is_counted(part: str, tmp_pat
     text = "".join(f"Line {n}\nof **{n}** and\nso on.\n\n" for n in range(1_000))
     async with stage(tmp_path) as on:
         if part == "answer":
-            await on.app.talk.put(Prose(text, classes="answer"))
+            await on.app.talk.put(MarkdownView(text, classes="answer"))
         else:
-            thought = Thought()
+            thought = ThinkingView()
             await on.app.talk.put(thought)
             await thought.add(text)
         await on.pilot.pause()
@@ -177,7 +177,7 @@ async def test_very_many_parts_leave_the_screen_and_one_line_says_so(
     monkeypatch.setattr(talking, "MOST", 20)
     async with stage(tmp_path) as on:
         for number in range(100):
-            await on.app.talk.put(Prose(f"Answer {number}.", classes="answer"))
+            await on.app.talk.put(MarkdownView(f"Answer {number}.", classes="answer"))
         await on.pilot.pause()
         shown = on.app.talk.children
         assert 20 <= len(shown) <= 20 + talking._AT_ONCE + 1

@@ -10,8 +10,8 @@ from thinkwire.messages import ToolCall
 from thinkwire.session.formatting import count, duration, money, printable, thought_for, tokens, unmistakable
 from thinkwire.terminal.activity import subject_of_thought
 from thinkwire.terminal.changes import change_of, subject_of
-from thinkwire.terminal.marking import laid_out
-from thinkwire.terminal.status import Standing, lines_of
+from thinkwire.terminal.markdown.layout import laid_out
+from thinkwire.terminal.status import StatusData, lines_of
 from thinkwire.usage import Usage
 
 PARTS = st.sampled_from(
@@ -104,7 +104,7 @@ def test_a_call_is_shown_by_what_it_is_about() -> None:
     assert subject_of(ToolCall("1", "other", "{broken")) == ""
 
 
-STANDING = Standing(
+STANDING = StatusData(
     provider="Anthropic",
     model="claude-opus-5-5",
     level="none → low",
@@ -131,4 +131,4 @@ def test_the_status_tells_everything_where_there_is_room() -> None:
         "SIMULATED Anthropic claude-opus-5-5/none → low · context 123,000/212,000",
         "turn 123,456 in + 1,234 out + 12,345 thinking = 137,035, $? · conversation ?, $0.5000",
     )
-    assert lines_of(Standing(), 80) == ("no model · context ?", "")
+    assert lines_of(StatusData(), 80) == ("no model · context ?", "")

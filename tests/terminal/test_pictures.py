@@ -15,9 +15,9 @@ import pytest
 
 from tests.support import ROOT
 from tests.terminal.stage import Stage, stage
-from thinkwire.terminal.question import Question
-from thinkwire.terminal.said import Said
-from thinkwire.terminal.thought import Thought
+from thinkwire.terminal.widgets.approval import ApprovalPrompt
+from thinkwire.terminal.widgets.thinking import ThinkingView
+from thinkwire.terminal.widgets.user_message import UserMessage
 
 pytestmark = pytest.mark.anyio
 
@@ -51,8 +51,8 @@ EDIT = (
 async def asked(on: Stage, script: str, shown: str, *, wait: bool = True) -> None:
     """An answer to words that a person would say: the script is not shown."""
     await on.say(script, wait=wait)
-    await on.until(lambda: on.app.talk.query(Said))
-    on.app.talk.query(Said).last().update(f"> {shown}")
+    await on.until(lambda: on.app.talk.query(UserMessage))
+    on.app.talk.query(UserMessage).last().update(f"> {shown}")
     await on.pilot.pause()
 
 
@@ -72,7 +72,7 @@ async def streaming(on: Stage) -> None:
 
 async def approving(on: Stage) -> None:
     await asked(on, EDIT, "Mend the poem, please.", wait=False)
-    await on.until(lambda: on.app.query(Question))
+    await on.until(lambda: on.app.query(ApprovalPrompt))
     await on.sees("+violets are blue")
 
 
@@ -150,7 +150,7 @@ _SHIFTING = re.compile(r"[⠀-⣿]|\$[\d.?]+|(?<=… )\d+(?=s)|[▁-▇▂▃▄
 async def test_thinking_is_shaded_and_italic_in_every_theme(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         await on.say("[[think:A thought.]] [[say:An answer.]]")
-        (thought,) = on.app.talk.query(Thought)
+        (thought,) = on.app.talk.query(ThinkingView)
         for theme in ("dark", "light", "high-contrast"):
             on.app.theme = theme
             await on.pilot.pause()
@@ -169,7 +169,7 @@ async def test_without_colours_thinking_is_still_told_apart(
     async with stage(tmp_path) as on:
         await on.say("[[think:A thought.]] [[say:An answer.]]")
         assert on.app.no_color
-        (thought,) = on.app.talk.query(Thought)
+        (thought,) = on.app.talk.query(ThinkingView)
         assert thought.rich_style.italic
         colours = set(re.findall(r"fill: #(\w{2})(\w{2})(\w{2})", on.app.export_screenshot()))
         colours -= {("c5", "c8", "c6")}  # the frame that the exporter draws

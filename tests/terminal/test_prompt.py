@@ -9,9 +9,9 @@ from textual import events
 from textual.app import App, ComposeResult
 
 from thinkwire.session.commands import Candidate, Completion
-from thinkwire.terminal.history import MOST, History
 from thinkwire.terminal.mentions import complete_mention, mentioned
 from thinkwire.terminal.prompt import Prompt
+from thinkwire.terminal.prompt_history import MOST, PromptHistory
 from thinkwire.terminal.suggestions import Suggestions
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ class Typing(App[None]):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.suggestions = Suggestions()
-        self.prompt = Prompt(History(path / "history.jsonl"), self.suggestions)
+        self.prompt = Prompt(PromptHistory(path / "history.jsonl"), self.suggestions)
         self.prompt.complete = self.offered
         self.sent: list[str] = []
 
@@ -93,11 +93,11 @@ async def test_lines_history_completion_and_pastes(tmp_path: Path) -> None:
 
 def test_history_survives_and_stays_small(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "history.jsonl"
-    history = History(path)
+    history = PromptHistory(path)
     for number in range(MOST * 2 + 5):
         history.add(f"line {number}\nsecond")
     history.add(history.entries[-1])
-    again = History(path)
+    again = PromptHistory(path)
     assert again.entries == history.entries[-MOST:]
     assert next(again.newest()) == history.entries[-1]
     assert len(path.read_text().splitlines()) == MOST
@@ -108,12 +108,12 @@ def test_history_survives_and_stays_small(tmp_path: Path) -> None:
 def test_a_damaged_history_is_as_good_as_none(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(content)
-    assert History(path).entries == []
+    assert PromptHistory(path).entries == []
 
 
 def test_a_history_that_cannot_be_written_troubles_nobody(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    history = History(tmp_path / "file" / "history.jsonl")
+    history = PromptHistory(tmp_path / "file" / "history.jsonl")
     history.add("kept while it lasts")
     assert history.before("") == "kept while it lasts"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from thinkwire.terminal.cutting import LONG, MOST, PIECE
-from thinkwire.terminal.marking import laid_out
-from thinkwire.terminal.sheets import JOINED, KEPT, Sheets
+from thinkwire.terminal.markdown.chunks import JOINED, KEPT, Chunks
+from thinkwire.terminal.markdown.layout import laid_out
+from thinkwire.terminal.markdown.split import LONG, MOST, PIECE
 
 SENTENCE = "Every even square is the square of an even number, and **that** is `all` we need. "
 ROW = "| 123,456 | 15,241,383,936 | even, and *so* is its square |\n"
@@ -43,16 +43,16 @@ LONG_ONES = {
 }
 
 
-def sheets_of(text: str, width: int, step: int = 997) -> Sheets:
+def sheets_of(text: str, width: int, step: int = 997) -> Chunks:
     """The text as it comes, in parts."""
-    sheets = Sheets()
+    sheets = Chunks()
     sheets.fit(width)
     for at in range(0, len(text), step):
         sheets.add(text[at : at + step])
     return sheets
 
 
-def shown(sheets: Sheets) -> list[str]:
+def shown(sheets: Chunks) -> list[str]:
     return [line.plain for at in range(len(sheets)) for line in sheets.lines(at)]
 
 
@@ -138,7 +138,7 @@ def test_a_paragraph_takes_a_new_line_once_in_a_great_while() -> None:
 
 def test_heights_are_guessed_until_they_are_counted_and_then_true() -> None:
     text = "\n\n".join(LONG_ONES.values()) * 3
-    sheets = Sheets()
+    sheets = Chunks()
     sheets.add(text)
     sheets.fit(72)
     guessed = sheets.height
@@ -152,7 +152,7 @@ def test_heights_are_guessed_until_they_are_counted_and_then_true() -> None:
 
 
 def test_only_the_end_is_laid_out_when_much_comes_at_once() -> None:
-    sheets = Sheets()
+    sheets = Chunks()
     sheets.fit(80)
     sheets.add(SENTENCE.strip() + "\n\n")
     sheets.add((SENTENCE.strip() + "\n\n") * 2_000)
@@ -167,7 +167,7 @@ def test_a_sheet_of_very_many_lines_is_laid_out_once(monkeypatch: pytest.MonkeyP
     def again(*_: object, **__: object) -> None:
         raise AssertionError("laid out again")
 
-    monkeypatch.setattr("thinkwire.terminal.sheets.lay", again)
+    monkeypatch.setattr("thinkwire.terminal.markdown.chunks.lay", again)
     for y in range(sheets.height - 40, sheets.height):
         lines, at = sheets.line(y)
         assert lines[at].plain.strip() == "x"

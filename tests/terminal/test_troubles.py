@@ -12,7 +12,7 @@ from thinkwire.sim.app import Simulator
 from thinkwire.sim.chaos import Chaos
 from thinkwire.sim.server import running_simulator
 from thinkwire.terminal.picker import Picker
-from thinkwire.terminal.thought import Thought
+from thinkwire.terminal.widgets.thinking import ThinkingView
 
 pytestmark = pytest.mark.anyio
 
@@ -63,12 +63,12 @@ async def test_looking_for_words_does_not_find_where_one_is(tmp_path: Path) -> N
 async def test_thinking_that_is_partly_redacted_says_so_now_and_later(tmp_path: Path) -> None:
     async with stage(tmp_path, save=True) as on:
         await on.say("[[think:This can be read.]] [[redact:this not]] [[say:Done.]]")
-        (thought,) = on.app.talk.query(Thought)
+        (thought,) = on.app.talk.query(ThinkingView)
         assert thought.heading().endswith("part of it redacted by the provider")
         await on.sees("This can be read.\n")
     async with stage(tmp_path, save=True, going_on="", model=None) as on:
         await on.sees("This can be read.\n")
-        (thought,) = on.app.talk.query(Thought)
+        (thought,) = on.app.talk.query(ThinkingView)
         assert thought.heading().endswith("part of it redacted by the provider")
 
 

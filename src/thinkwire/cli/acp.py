@@ -30,8 +30,8 @@ def acp(*, no_tools: bool, no_save: bool, **given: Any) -> None:
     from thinkwire.cli.running import run
 
     try:
-        from thinkwire.terminal.acp import run_acp
-        from thinkwire.terminal.desk import Options
+        from thinkwire.terminal.acp.agent import run_acp
+        from thinkwire.terminal.chat.conversations import Options
     except ModuleNotFoundError as error:
         message = f"error: this needs {error.name}: pip install 'thinkwire[acp]'"
         click.secho(message, err=True, fg="red")

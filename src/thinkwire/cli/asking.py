@@ -149,14 +149,14 @@ async def _mcp_tools(file: str | None, stack: AsyncExitStack) -> tuple[Spec, ...
 
 def _asker(printer: Printer) -> Any:
     async def ask(call: ToolCall, spec: Spec) -> bool | Literal["always"]:
-        from thinkwire.terminal.lines import Lines
+        from thinkwire.terminal.stdin import StdinLines
 
         printer.pause()
         try:
             with open(os.ctermid(), "r+b", buffering=0) as terminal:
                 question = f"{call.name} {call.arguments}\nRun it? [y]es, [n]o, [a]lways: "
                 terminal.write(question.encode())
-                said = await Lines(terminal.fileno()).next() or ""
+                said = await StdinLines(terminal.fileno()).next() or ""
         except OSError:
             return False
         word = said.strip().lower()[:1]

@@ -11,7 +11,7 @@ import click
 from thinkwire.errors import ConfigError, MissingKey, ThinkwireError
 
 if TYPE_CHECKING:
-    from thinkwire.terminal.desk import Desk
+    from thinkwire.terminal.chat.conversations import ConversationManager
 
 NO_KEY = 3
 
@@ -79,13 +79,15 @@ def chat(*, plain: bool, no_mouse: bool, **given: Any) -> None:
 
 
 async def _run(given: dict[str, Any], *, plain: bool, mouse: bool) -> int:
-    def desk() -> Desk:
-        from thinkwire.terminal.desk import Desk, Options
+    def desk() -> ConversationManager:
+        from thinkwire.terminal.chat.conversations import ConversationManager, Options
 
-        return Desk(Options(tools=not given.pop("no_tools"), save=not given.pop("no_save"), **given))
+        return ConversationManager(
+            Options(tools=not given.pop("no_tools"), save=not given.pop("no_save"), **given)
+        )
 
     if plain:
-        from thinkwire.terminal.plain import run_plain
+        from thinkwire.terminal.plain_chat import run_plain
 
         return await run_plain(desk())
     try:

@@ -14,17 +14,17 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from thinkwire.errors import ThinkwireError
-from thinkwire.terminal import looks
+from thinkwire.terminal import themes as looks
 from thinkwire.terminal.activity import Activity
-from thinkwire.terminal.history import History
 from thinkwire.terminal.prompt import Prompt
-from thinkwire.terminal.status import Status
+from thinkwire.terminal.prompt_history import PromptHistory
+from thinkwire.terminal.status import StatusBar
 from thinkwire.terminal.suggestions import Suggestions
-from thinkwire.terminal.talk import Talk
+from thinkwire.terminal.widgets.conversation import ConversationView
 
 if TYPE_CHECKING:
-    from thinkwire.terminal.chatting import Chatting
-    from thinkwire.terminal.desk import Desk
+    from thinkwire.terminal.chat.controller import ChatController
+    from thinkwire.terminal.chat.conversations import ConversationManager
 
 LEAVE_WITHIN = 2.0
 """Seconds between the two Ctrl+C that leave."""
@@ -41,23 +41,23 @@ class Chat(App[int]):
         Binding("ctrl+t", "level", "Level", priority=True),
         Binding("alt+t", "thinking", "Thinking", priority=True),
         Binding("ctrl+o", "transcript", "Transcript"),
-        Binding("ctrl+r", "history", "History"),
+        Binding("ctrl+r", "history", "PromptHistory"),
         Binding("ctrl+c", "leave", "Quit", priority=True),
     ]
 
-    def __init__(self, desk: Callable[[], Desk], *, theme: str | None = None) -> None:
+    def __init__(self, desk: Callable[[], ConversationManager], *, theme: str | None = None) -> None:
         """`desk` makes the desk; what it raises ends the chat with its message."""
         super().__init__()
         for look in looks.ALL.values():
             self.register_theme(look)
         self.theme = theme or looks.usual_theme()
         self._desk = desk
-        self.talk = Talk()
+        self.talk = ConversationView()
         self.activity = Activity()
-        self.status = Status()
+        self.status = StatusBar()
         self.suggestions = Suggestions()
-        self.prompt = Prompt(History(), self.suggestions)
-        self.chatting: Chatting | None = None
+        self.prompt = Prompt(PromptHistory(), self.suggestions)
+        self.chatting: ChatController | None = None
         self.ready = asyncio.Event()
         """Set when the desk is there and messages can be sent."""
         self.alone = False
@@ -68,9 +68,9 @@ class Chat(App[int]):
         usual = super().get_driver_class()
         if usual.__name__ != "LinuxDriver":
             return usual
-        from thinkwire.terminal.driver import Steady
+        from thinkwire.terminal.resilient_driver import ResilientDriver
 
-        return Steady
+        return ResilientDriver
 
     def compose(self) -> ComposeResult:
         yield self.talk
@@ -85,10 +85,10 @@ class Chat(App[int]):
         self.call_after_refresh(self._load)
 
     def _load(self) -> None:
-        from thinkwire.terminal.chatting import Chatting
+        from thinkwire.terminal.chat.controller import ChatController
 
         try:
-            self.chatting = Chatting(self, self._desk())
+            self.chatting = ChatController(self, self._desk())
         except ThinkwireError as error:
             self.exit(1, return_code=1, message=f"error: {error}")
             return
@@ -164,7 +164,9 @@ class Chat(App[int]):
                 yield SystemCommand(name, help, chosen)
 
 
-async def run_chat(desk: Callable[[], Desk], *, theme: str | None = None, mouse: bool = True) -> int:
+async def run_chat(
+    desk: Callable[[], ConversationManager], *, theme: str | None = None, mouse: bool = True
+) -> int:
     """The exit code. Everything that was said is kept when this returns."""
     app = Chat(desk, theme=theme)
     app.alone = True

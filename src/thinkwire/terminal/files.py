@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from thinkwire.session.formatting import one_line
-from thinkwire.terminal.desk import Earlier
+from thinkwire.terminal.chat.conversations import Earlier
 
 _WHEN = len("16 Nov 12:50  ")
 

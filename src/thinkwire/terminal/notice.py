@@ -22,7 +22,7 @@ class Notice(Static):
         self.lines = tuple(lines)
 
 
-class Trouble(Static):
+class FailureNotice(Static):
     """A failure, its fix, and how long to wait before it is worth trying again."""
 
     def __init__(self, failure: Failure, *, kept: bool) -> None:

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
-from thinkwire.terminal.history import History
+from thinkwire.terminal.prompt_history import PromptHistory
 from thinkwire.terminal.suggestions import Suggestions
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Prompt(TextArea):
             super().__init__()
             self.text = text
 
-    def __init__(self, history: History, suggestions: Suggestions) -> None:
+    def __init__(self, history: PromptHistory, suggestions: Suggestions) -> None:
         super().__init__(
             show_line_numbers=False,
             highlight_cursor_line=False,

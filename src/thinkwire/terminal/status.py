@@ -8,7 +8,7 @@ from textual.widgets import Static
 from thinkwire.usage import Usage
 
 
-class Standing(msgspec.Struct, frozen=True):
+class StatusData(msgspec.Struct, frozen=True):
     """What the status tells."""
 
     provider: str = ""
@@ -26,17 +26,17 @@ class Standing(msgspec.Struct, frozen=True):
     total_cost: float | None = None
 
 
-class Status(Static):
+class StatusBar(Static):
     """Two lines: the next request above, what the last ones took below."""
 
     def __init__(self) -> None:
         super().__init__("starting…", markup=False)
-        self._standing: Standing | None = None
+        self._standing: StatusData | None = None
 
     def on_resize(self) -> None:
         self._draw()
 
-    def show(self, standing: Standing) -> None:
+    def show(self, standing: StatusData) -> None:
         self._standing = standing
         self._draw()
 
@@ -45,7 +45,7 @@ class Status(Static):
             self.update("\n".join(lines_of(self._standing, self.size.width or 80)), layout=False)
 
 
-def lines_of(standing: Standing, width: int) -> tuple[str, str]:
+def lines_of(standing: StatusData, width: int) -> tuple[str, str]:
     """Both lines, at most so wide: what matters less goes first."""
     from thinkwire.session.formatting import count, money, tokens
 

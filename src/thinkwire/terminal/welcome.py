@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from thinkwire.client.engine import Client
 from thinkwire.session import Session
-from thinkwire.terminal.desk import Desk
+from thinkwire.terminal.chat.conversations import ConversationManager
 
 _SERVICES = 8
 
 
-def welcome_lines(session: Session, desk: Desk, version: str) -> list[str]:
+def welcome_lines(session: Session, desk: ConversationManager, version: str) -> list[str]:
     model = session.settings.get("model")
     lines = [f"thinkwire {version} · {desk.options.folder}"]
     if session.client.simulated:

@@ -24,18 +24,18 @@ from thinkwire.session.commands import (
 )
 from thinkwire.session.tools import Spec
 from thinkwire.settings import thinking_shown
-from thinkwire.terminal import standing
-from thinkwire.terminal.acting import act
-from thinkwire.terminal.desk import Desk
+from thinkwire.terminal.chat import status_data as standing
+from thinkwire.terminal.chat.actions import act
+from thinkwire.terminal.chat.conversations import ConversationManager
+from thinkwire.terminal.chat.history import render_history
+from thinkwire.terminal.chat.run_renderer import RunRenderer
 from thinkwire.terminal.mentions import attachments, complete_mention
 from thinkwire.terminal.notice import Notice
 from thinkwire.terminal.picker import Picker, among
-from thinkwire.terminal.question import Question, approval
-from thinkwire.terminal.retelling import retell
-from thinkwire.terminal.said import Said
-from thinkwire.terminal.telling import Teller
 from thinkwire.terminal.transcript import Transcript, transcript
 from thinkwire.terminal.welcome import no_key_lines, welcome_lines
+from thinkwire.terminal.widgets.approval import ApprovalPrompt, approval
+from thinkwire.terminal.widgets.user_message import UserMessage
 from thinkwire.usage import Usage
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ _LONG = ("compact",)
 """Commands that ask a model themselves."""
 
 
-class Chatting:
+class ChatController:
     """The conversation on the desk, and what the user does with it."""
 
-    def __init__(self, app: Chat, desk: Desk) -> None:
+    def __init__(self, app: Chat, desk: ConversationManager) -> None:
         self.app = app
         self.desk = desk
         self.run: Run | None = None
@@ -102,7 +102,9 @@ class Chatting:
     async def _offer_simulators(self) -> None:
         choices = {"s": (True, "use the simulators"), "q": (False, "quit")}
         lines = "\n".join(no_key_lines(self.desk.client))
-        if not await self._ask(Question("No key was found, so there is nobody to ask yet.", lines, choices)):
+        if not await self._ask(
+            ApprovalPrompt("No key was found, so there is nobody to ask yet.", lines, choices)
+        ):
             self.app.exit(0)
             return
         await self.desk.simulate()
@@ -116,7 +118,7 @@ class Chatting:
         path = await self.session.keeper.path(self.session.conversation_id)
         self._last = standing.last_turn(path)
         self._unanswered = bool(path) and (path[-1].role == "user" or path[-1].status != "complete")
-        await retell(self._talk, path)
+        await render_history(self._talk, path)
         if self._unanswered:
             await self.say("F5 asks again.")
         self.app.refresh_bindings()
@@ -148,7 +150,7 @@ class Chatting:
             await self.say(f"✗ {error}", failed=True)
             return
         self.app.prompt.taken()
-        await self._talk.put(Said(Turn("user", (*blocks, Text(text)))))
+        await self._talk.put(UserMessage(Turn("user", (*blocks, Text(text)))))
         self._start(self.session.start(text, blocks))
 
     async def command(self, text: str) -> None:
@@ -192,7 +194,7 @@ class Chatting:
         self.app.run_worker(self._know_prices, thread=True, group="prices")
 
     async def _follow(self, run: Run) -> None:
-        teller = Teller(self._talk, self.app.activity, self._notes)
+        teller = RunRenderer(self._talk, self.app.activity, self._notes)
         trouble: ThinkwireError | None = None
         try:
             async for happening in run.follow():
@@ -239,7 +241,7 @@ class Chatting:
         answer: bool | Literal["always"] = await self._ask(approval(call, spec))
         return answer
 
-    async def _ask(self, question: Question) -> Any:
+    async def _ask(self, question: ApprovalPrompt) -> Any:
         """The answer to a question; it goes away with the one who asked."""
         await self.app.mount(question, before=self.app.suggestions)
         try:

@@ -80,7 +80,7 @@ class Earlier(msgspec.Struct, frozen=True):
     """Where the words that were looked for stand."""
 
 
-class Desk:
+class ConversationManager:
     """One conversation lies on the desk at a time. The store is opened aside; nothing waits for it."""
 
     def __init__(self, options: Options) -> None:

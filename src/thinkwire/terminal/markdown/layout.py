@@ -11,7 +11,7 @@ from textual.content import Content, Span
 from textual.highlight import highlight
 from textual.style import Style
 
-from thinkwire.terminal.cutting import Seam
+from thinkwire.terminal.markdown.split import Seam
 
 Lines = list[Content]
 

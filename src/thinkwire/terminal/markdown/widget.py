@@ -17,7 +17,7 @@ from textual.visual import RenderOptions, Visual
 from textual.widget import Widget
 
 from thinkwire.session.formatting import printable
-from thinkwire.terminal.sheets import Sheets
+from thinkwire.terminal.markdown.chunks import Chunks
 
 END = 60
 """Lines at the end that are laid out as soon as they come: about a screen of them."""
@@ -25,7 +25,7 @@ CACHED = 400
 """Lines that are kept as they were drawn."""
 
 
-class Line(Visual):
+class MarkdownLine(Visual):
     """One line of a text, which knows which one it is: that is how it is selected."""
 
     def __init__(self, content: Content, y: int) -> None:
@@ -53,14 +53,14 @@ class Line(Visual):
         return 1
 
 
-class Drawn(StylesCache):
+class RenderedContent(StylesCache):
     """Lines as they were drawn. What must be drawn anew is forgotten, and not noted line by line."""
 
     def set_dirty(self, *regions: Region) -> None:
         self.clear()
 
 
-class Prose(Widget):
+class MarkdownView(Widget):
     """A text in Markdown."""
 
     class Guessed(Message):
@@ -68,8 +68,8 @@ class Prose(Widget):
 
     def __init__(self, text: str = "", *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
-        self._styles_cache = Drawn()
-        self._sheets = Sheets()
+        self._styles_cache = RenderedContent()
+        self._sheets = Chunks()
         self._sheets.add(printable(text))
         self._style = Style()
         self._drawn = 0
@@ -125,7 +125,7 @@ class Prose(Widget):
         lines, at = self._sheets.line(y) if width == self._sheets.width else ([], 0)
         if not 0 <= at < len(lines):
             return Strip.blank(width, self._style.rich_style)
-        return Visual.to_strips(self, Line(lines[at], y), width, 1, self._style)[0]
+        return Visual.to_strips(self, MarkdownLine(lines[at], y), width, 1, self._style)[0]
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """What is selected, as it stands on the screen."""

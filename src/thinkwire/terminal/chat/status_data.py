@@ -9,12 +9,12 @@ from thinkwire.session.commands import level_shown
 from thinkwire.session.commands.inspect import answers_of, total_cost
 from thinkwire.settings import thinking_shown
 from thinkwire.store.rows import MessageRow
-from thinkwire.terminal.said import is_said
-from thinkwire.terminal.status import Standing
+from thinkwire.terminal.status import StatusData
+from thinkwire.terminal.widgets.user_message import is_said
 from thinkwire.usage import Usage, added
 
 
-async def of(session: Session, *, turn: Usage | None, turn_cost: float | None, asked: bool) -> Standing:
+async def of(session: Session, *, turn: Usage | None, turn_cost: float | None, asked: bool) -> StatusData:
     """Nothing here raises: what cannot be told is left out."""
     try:
         located = session.located()
@@ -22,10 +22,10 @@ async def of(session: Session, *, turn: Usage | None, turn_cost: float | None, a
         context = (await session.effective()).shown()
     except ThinkwireError:
         name = session.settings.get("model")
-        return Standing(model=str(name) if name else "no model", simulated=session.client.simulated)
+        return StatusData(model=str(name) if name else "no model", simulated=session.client.simulated)
     answers = answers_of(await session.keeper.path(session.conversation_id))
     usage = added(kept.usage for kept in answers)
-    return Standing(
+    return StatusData(
         provider=provider,
         model=parse_name(located.model).name,
         level=shown_level,

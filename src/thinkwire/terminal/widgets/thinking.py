@@ -9,13 +9,13 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from thinkwire.session.formatting import count, thought_for
-from thinkwire.terminal.prose import Prose
+from thinkwire.terminal.markdown.widget import MarkdownView
 
 UNSAID = object()
 """Tokens that nobody has counted yet; None is a count that nobody will tell."""
 
 
-class Thought(Vertical):
+class ThinkingView(Vertical):
     """One stretch of thinking. Its heading counts the seconds, then says how long and how much it was."""
 
     def __init__(self, *, began: float | None = None) -> None:
@@ -25,7 +25,7 @@ class Thought(Vertical):
         self._tokens: object = UNSAID
         self._remark = ""
         self._heading = Static("", classes="heading", markup=False)
-        self._prose: Prose | None = None
+        self._prose: MarkdownView | None = None
         self.ended = False
 
     def compose(self) -> ComposeResult:
@@ -37,7 +37,7 @@ class Thought(Vertical):
     async def add(self, text: str) -> None:
         """More of it."""
         if self._prose is None:
-            self._prose = Prose()
+            self._prose = MarkdownView()
             await self.mount(self._prose)
         self._prose.add(text)
 

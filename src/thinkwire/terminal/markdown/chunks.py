@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from thinkwire.terminal.cutting import Seam, cut_of
-from thinkwire.terminal.marking import Lines, Over, lay
+from thinkwire.terminal.markdown.layout import Lines, Over, lay
+from thinkwire.terminal.markdown.split import Seam, cut_of
 
 KEPT = 600
 """Lines that are kept: more than any screen shows."""
@@ -26,7 +26,7 @@ JOINED = 16
 _BLANK = Content("")
 
 
-class Sheet:
+class Chunk:
     """A piece of the text."""
 
     __slots__ = ("exact", "gap", "height", "over", "seam", "source")
@@ -43,12 +43,12 @@ class Sheet:
         """Whether the height is counted; else it is a guess."""
 
 
-class Sheets:
+class Chunks:
     """The text, at a width of cells; 0 while nobody knows it."""
 
     def __init__(self) -> None:
         self.width = 0
-        self._sheets = [Sheet("")]
+        self._sheets = [Chunk("")]
         """The last one still grows."""
         self._tops = [0]
         """Where each begins, as far as that is known; the first ones always are."""
@@ -72,7 +72,7 @@ class Sheets:
             seam = "" if self._joined % JOINED == JOINED - 1 else cut.seam
             self._write(whole[: cut.at] + cut.close, gap=cut.gap, seam=seam)
             whole = cut.open + whole[cut.at :]
-            self._sheets.append(Sheet(""))
+            self._sheets.append(Chunk(""))
         self._write(whole)
 
     def fit(self, width: int) -> None:
@@ -138,7 +138,7 @@ class Sheets:
             self._laid.pop(len(self._sheets) - 1, None)
             self._guess(sheet)
 
-    def _guess(self, sheet: Sheet) -> None:
+    def _guess(self, sheet: Chunk) -> None:
         sheet.exact, sheet.over = False, None
         if self.width:
             words = sheet.source.rstrip()

@@ -23,7 +23,7 @@ from thinkwire.terminal.changes import arguments_of, subject_of
 _KINDS: dict[str, schema.ToolKind] = {"read": "read", "write": "edit", "run": "execute"}
 
 
-class Telling:
+class AcpUpdates:
     """One run: a growth belongs to the block that was begun under its number."""
 
     def __init__(self, specs: Mapping[str, Spec], *, thinking: bool) -> None:

@@ -10,7 +10,7 @@ import threading
 _CHUNK = 65_536
 
 
-class Lines:
+class StdinLines:
     """The lines of a file that is open."""
 
     def __init__(self, file: int) -> None:

@@ -18,12 +18,12 @@ from thinkwire.messages import ToolCall
 from thinkwire.session.formatting import unmistakable
 from thinkwire.session.tools import Spec
 from thinkwire.terminal.changes import arguments_of, change_of
-from thinkwire.terminal.toolcard import coloured
+from thinkwire.terminal.widgets.tool_card import coloured
 
 Approved = bool | Literal["always"]
 
 
-class Question(Vertical, can_focus=True):
+class ApprovalPrompt(Vertical, can_focus=True):
     """Keys pressed in its first moments, and on from there without a pause, were meant for the prompt."""
 
     GRACE: ClassVar[float] = 0.4
@@ -80,7 +80,7 @@ class Question(Vertical, can_focus=True):
         return True
 
 
-def approval(call: ToolCall, spec: Spec) -> Question:
+def approval(call: ToolCall, spec: Spec) -> ApprovalPrompt:
     """May this call run?"""
     always = "always this command" if spec.effect == "run" else f"always {spec.name}"
     choices: dict[str, tuple[Approved, str]] = {
@@ -88,7 +88,7 @@ def approval(call: ToolCall, spec: Spec) -> Question:
         "a": ("always", always),
         "n": (False, "no"),
     }
-    return Question(f"May {call.name} run?", _what(call), choices)
+    return ApprovalPrompt(f"May {call.name} run?", _what(call), choices)
 
 
 def _what(call: ToolCall) -> str | Content:

@@ -48,16 +48,16 @@ from thinkwire.session.tools import Spec
 from thinkwire.settings import thinking_shown
 from thinkwire.store.cancellation import run_to_completion
 from thinkwire.terminal.changes import change_of, subject_of
-from thinkwire.terminal.desk import Desk, Earlier
+from thinkwire.terminal.chat.conversations import ConversationManager, Earlier
 from thinkwire.terminal.files import exported, shown
 from thinkwire.terminal.interrupts import taking_interrupts
-from thinkwire.terminal.lines import Lines
 from thinkwire.terminal.mentions import attachments
+from thinkwire.terminal.stdin import StdinLines
 
 _LISTED = 20
 
 
-class Page:
+class PlainOutput:
     """Standard output: thinking behind `│`, in dim italics where there is a terminal with colours."""
 
     def __init__(self, out: TextIO) -> None:
@@ -98,13 +98,13 @@ class Page:
         self._open = None
 
 
-class Plain:
+class PlainChat:
     """A chat by lines."""
 
-    def __init__(self, desk: Desk, source: TextIO, out: TextIO) -> None:
+    def __init__(self, desk: ConversationManager, source: TextIO, out: TextIO) -> None:
         self._desk = desk
-        self._lines = Lines(source.fileno())
-        self._page = Page(out)
+        self._lines = StdinLines(source.fileno())
+        self._page = PlainOutput(out)
         self._asks = source.isatty()
         self._found: list[Earlier] = []
         self._kinds: dict[int, type] = {}
@@ -286,11 +286,11 @@ def _first_line(result: ToolResult) -> str:
     return one_line(text.strip().partition("\n")[0]) or "(nothing to read)"
 
 
-async def run_plain(desk: Desk) -> int:
+async def run_plain(desk: ConversationManager) -> int:
     """The exit code. Everything that was said is kept when this returns."""
     try:
         if desk.lacks_key is not None:
             raise desk.lacks_key
-        return await Plain(desk, sys.stdin, sys.stdout).chat()
+        return await PlainChat(desk, sys.stdin, sys.stdout).chat()
     finally:
         await run_to_completion(desk.aclose())

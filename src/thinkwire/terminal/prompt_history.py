@@ -13,7 +13,7 @@ MOST = 1_000
 _LONGEST = 20_000
 
 
-class History:
+class PromptHistory:
     """Lines typed, and where one stands among them. A file that cannot be used is as good as none."""
 
     def __init__(self, path: Path | None = None) -> None:

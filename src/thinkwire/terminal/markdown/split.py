@@ -29,7 +29,7 @@ _SPACE = re.compile(r"\s+(?=[^\W\d_])")
 _PAIRS = ("`", "*", "~~")
 
 
-class Cut(msgspec.Struct, frozen=True):
+class SplitPoint(msgspec.Struct, frozen=True):
     """Cut here. Code that goes on is closed in the one part and opened again in the other."""
 
     at: int
@@ -40,7 +40,7 @@ class Cut(msgspec.Struct, frozen=True):
     seam: Seam = ""
 
 
-def cut_of(text: str) -> Cut | None:
+def cut_of(text: str) -> SplitPoint | None:
     """The first good place after a piece's length; None for nowhere yet."""
     if len(text) <= PIECE:
         return None
@@ -48,13 +48,13 @@ def cut_of(text: str) -> Cut | None:
     fences = list(_FENCE.finditer(text))
     for found in _PARAGRAPH.finditer(text, PIECE):
         if _open_fence(fences, found.end()) is None:
-            return Cut(found.end())
+            return SplitPoint(found.end())
     if len(text) <= LONG:
         return None
     return _long_cut(text, fences) or _any_cut(text, fences)
 
 
-def _long_cut(text: str, fences: list[re.Match[str]]) -> Cut | None:
+def _long_cut(text: str, fences: list[re.Match[str]]) -> SplitPoint | None:
     """A place inside of a list, code, a table or a paragraph."""
     line = text.find("\n", LONG) + 1
     fence = _open_fence(fences, line or len(text))
@@ -62,32 +62,32 @@ def _long_cut(text: str, fences: list[re.Match[str]]) -> Cut | None:
         return _code_cut(text, fence)
     item = _ITEM.search(text, LONG)
     if item is not None and _open_fence(fences, item.end()) is None:
-        return Cut(item.end(), gap=text[item.start() - 1] == "\n")
+        return SplitPoint(item.end(), gap=text[item.start() - 1] == "\n")
     block = _last_block(text)
     if (table := _TABLE.match(text, block)) is not None:
-        return Cut(line, gap=False, open=table["head"], seam="columns") if line else None
+        return SplitPoint(line, gap=False, open=table["head"], seam="columns") if line else None
     if text.startswith("    ", block):
-        return Cut(line, gap=False) if line else None
+        return SplitPoint(line, gap=False) if line else None
     return _paragraph_cut(text, block) if _PLAIN.match(text, block) else None
 
 
-def _code_cut(text: str, fence: re.Match[str]) -> Cut | None:
+def _code_cut(text: str, fence: re.Match[str]) -> SplitPoint | None:
     """Between two paragraphs of the code, where its colours need nothing from before; later, at any line."""
     found = _CODE_PARAGRAPH.search(text, LONG)
     line = found.end() if found else text.find("\n", 2 * LONG) + 1
     if line <= fence.end():
         return None
-    return Cut(line, gap=False, close=f"{fence['mark']}\n", open=f"{fence['mark']}{fence['info']}\n")
+    return SplitPoint(line, gap=False, close=f"{fence['mark']}\n", open=f"{fence['mark']}{fence['info']}\n")
 
 
-def _paragraph_cut(text: str, block: int) -> Cut | None:
+def _paragraph_cut(text: str, block: int) -> SplitPoint | None:
     """After a sentence, later after any word, where nothing is open that the rest would have to close."""
     for places, start in ((_SENTENCE, LONG), (_SPACE, 2 * LONG)):
         for found in places.finditer(text, start):
             if _BLANK.search(text, start, found.end()):
                 return None
             if _nothing_open(text[block : found.start()]):
-                return Cut(found.end(), gap=False, seam="line")
+                return SplitPoint(found.end(), gap=False, seam="line")
     return None
 
 
@@ -95,7 +95,7 @@ def _nothing_open(text: str) -> bool:
     return text.count("[") == text.count("]") and all(text.count(mark) % 2 == 0 for mark in _PAIRS)
 
 
-def _any_cut(text: str, fences: list[re.Match[str]]) -> Cut | None:
+def _any_cut(text: str, fences: list[re.Match[str]]) -> SplitPoint | None:
     """What offers no good place is cut at a bad one."""
     if len(text) <= MOST:
         return None
@@ -103,8 +103,8 @@ def _any_cut(text: str, fences: list[re.Match[str]]) -> Cut | None:
     at = text.rfind("\n", LONG, MOST) + 1 or text.rfind(" ", LONG, MOST) + 1 or MOST
     if fence is not None and at > fence.end():
         mark = fence["mark"]
-        return Cut(at, gap=False, close=f"\n{mark}\n", open=f"{mark}{fence['info']}\n")
-    return Cut(at, gap=False, seam="" if text[at - 1] == "\n" else "line")
+        return SplitPoint(at, gap=False, close=f"\n{mark}\n", open=f"{mark}{fence['info']}\n")
+    return SplitPoint(at, gap=False, seam="" if text[at - 1] == "\n" else "line")
 
 
 def _last_block(text: str) -> int:

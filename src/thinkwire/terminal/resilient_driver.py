@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from textual.drivers.linux_driver import LinuxDriver
 
 
-class Lasting:
+class ResilientFile:
     """A file that takes everything, also when there is nobody any more to read it."""
 
     def __init__(self, file: TextIO) -> None:
@@ -34,12 +34,12 @@ class Lasting:
                 self._gone = True
 
 
-class Steady(LinuxDriver):
+class ResilientDriver(LinuxDriver):
     """The usual driver; a closed terminal is no disaster, since the signal that says so ends the chat."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._file: Any = Lasting(self._file)
+        self._file: Any = ResilientFile(self._file)
 
     def run_input_thread(self) -> None:
         try:

@@ -11,7 +11,7 @@ from textual.containers import VerticalScroll
 from textual.timer import Timer
 from textual.widget import Widget
 
-from thinkwire.terminal.prose import Prose
+from thinkwire.terminal.markdown.widget import MarkdownView
 
 _HIDDEN = "thinking-hidden"
 MOST = 200
@@ -23,7 +23,7 @@ _SLICE, _PAUSE = 0.01, 0.04
 """Seconds of work on what is not seen, and of rest after it."""
 
 
-class Talk(VerticalScroll, can_focus=False):
+class ConversationView(VerticalScroll, can_focus=False):
     """It stays at its end while it grows, unless somebody scrolled up."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Talk(VerticalScroll, can_focus=False):
             return
         until = time.monotonic() + _SLICE
         at_end = self.is_vertical_scroll_end
-        for prose in reversed(self.query(Prose)):
+        for prose in reversed(self.query(MarkdownView)):
             if isinstance(prose.parent, Widget) and not prose.parent.display:
                 continue
             done, moved = prose.settle(until, self.scroll_offset.y - self._place(prose))

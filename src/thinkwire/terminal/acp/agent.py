@@ -29,9 +29,9 @@ from thinkwire.settings import thinking_shown
 from thinkwire.store import RowNotFound
 from thinkwire.store.cancellation import run_to_completion
 from thinkwire.store.ids import new_id
-from thinkwire.terminal.acp_options import LEVEL, MODEL, config_options
-from thinkwire.terminal.acp_telling import Telling, retold, said_blocks, tool_start
-from thinkwire.terminal.desk import Desk, Options
+from thinkwire.terminal.acp.options import LEVEL, MODEL, config_options
+from thinkwire.terminal.acp.updates import AcpUpdates, retold, said_blocks, tool_start
+from thinkwire.terminal.chat.conversations import ConversationManager, Options
 
 _NOT_HERE = ("new", "resume", "retry", "copy", "export", "theme", "quit")
 """Commands that are the editor's own business."""
@@ -42,10 +42,10 @@ _STOPS: dict[str, Literal["end_turn", "cancelled", "refusal"]] = {
 }
 
 
-class Seat:
+class AcpSession:
     """One session of an editor: a desk, and the run that is going on."""
 
-    def __init__(self, desk: Desk, session_id: str) -> None:
+    def __init__(self, desk: ConversationManager, session_id: str) -> None:
         self.desk = desk
         self.id = session_id
         self.run: Run | None = None
@@ -62,7 +62,7 @@ class Agent:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._seats: dict[str, Seat] = {}
+        self._seats: dict[str, AcpSession] = {}
         self._editor: Editor | None = None
 
     def on_connect(self, conn: Editor) -> None:
@@ -96,7 +96,7 @@ class Agent:
     ) -> schema.NewSessionResponse:
         desk = self._desk(cwd)
         desk.open()
-        seat = Seat(desk, desk.session.conversation_id or new_id())
+        seat = AcpSession(desk, desk.session.conversation_id or new_id())
         await self._sit(seat, mcp_servers)
         return schema.NewSessionResponse(session_id=seat.id, config_options=config_options(seat.session))
 
@@ -113,7 +113,7 @@ class Agent:
         except ThinkwireError as error:
             await desk.aclose()
             raise _refusal(error) from None
-        await self._sit(Seat(desk, session_id), mcp_servers)
+        await self._sit(AcpSession(desk, session_id), mcp_servers)
         for update in retold(await session.keeper.path(session.conversation_id)):
             await self._tell(session_id, update)
         return schema.LoadSessionResponse(config_options=config_options(session))
@@ -165,11 +165,11 @@ class Agent:
             seat.later.append(reply.action.command)
         return schema.SetSessionConfigOptionResponse(config_options=config_options(seat.session))
 
-    async def _ask(self, seat: Seat, text: str, blocks: Sequence[Block]) -> schema.PromptResponse:
+    async def _ask(self, seat: AcpSession, text: str, blocks: Sequence[Block]) -> schema.PromptResponse:
         seat.run = run = seat.session.start(text or None, blocks)
         ended: TurnEnded | None = None
         specs = {spec.name: spec for spec in seat.session.offered.specs}
-        telling = Telling(specs, thinking=thinking_shown(seat.session.settings))
+        telling = AcpUpdates(specs, thinking=thinking_shown(seat.session.settings))
         async for happening in run.follow():
             if isinstance(happening, TurnEnded):
                 ended = happening
@@ -185,7 +185,7 @@ class Agent:
             raise RequestError(-32603, told, {"kind": ended.failure.kind})
         return schema.PromptResponse(stop_reason=_STOPS[ended.ending], usage=_usage(ended))
 
-    async def _command(self, seat: Seat, text: str) -> schema.PromptResponse:
+    async def _command(self, seat: AcpSession, text: str) -> schema.PromptResponse:
         if _name(text) in _NOT_HERE:
             raise ConfigError(f"/{_name(text)} is the editor's own business")
         reply = await run_command(seat.session, text)
@@ -198,7 +198,7 @@ class Agent:
         await self._tell_options(seat)
         return schema.PromptResponse(stop_reason="end_turn")
 
-    async def _do_later(self, seat: Seat) -> None:
+    async def _do_later(self, seat: AcpSession) -> None:
         """What was asked for while the model was answering."""
         later, seat.later = seat.later, []
         for command in later:
@@ -206,7 +206,7 @@ class Agent:
         if later:
             await self._tell_options(seat)
 
-    async def _approve(self, seat: Seat, call: ToolCall, spec: Spec) -> bool | Literal["always"]:
+    async def _approve(self, seat: AcpSession, call: ToolCall, spec: Spec) -> bool | Literal["always"]:
         options = [
             schema.PermissionOption(option_id="once", name="Yes", kind="allow_once"),
             schema.PermissionOption(option_id="always", name="Always", kind="allow_always"),
@@ -225,12 +225,12 @@ class Agent:
         assert self._editor is not None
         await self._editor.session_update(session_id=session_id, update=update)
 
-    async def _tell_options(self, seat: Seat) -> None:
+    async def _tell_options(self, seat: AcpSession) -> None:
         options = config_options(seat.session)
         update = schema.ConfigOptionUpdate(session_update="config_option_update", config_options=options)
         await self._tell(seat.id, update)
 
-    async def _tell_usage(self, seat: Seat) -> None:
+    async def _tell_usage(self, seat: AcpSession) -> None:
         effective = await seat.session.effective()
         if effective.limit is not None:
             update = schema.UsageUpdate(
@@ -240,16 +240,16 @@ class Agent:
 
     # Seats
 
-    def _desk(self, cwd: str) -> Desk:
+    def _desk(self, cwd: str) -> ConversationManager:
         try:
-            desk = Desk(msgspec.structs.replace(self._options, folder=Path(cwd)))
+            desk = ConversationManager(msgspec.structs.replace(self._options, folder=Path(cwd)))
         except ThinkwireError as error:
             raise _refusal(error) from None
         if desk.lacks_key is not None:
             raise RequestError.auth_required({"message": str(desk.lacks_key)})
         return desk
 
-    async def _sit(self, seat: Seat, servers: Sequence[Any] | None) -> None:
+    async def _sit(self, seat: AcpSession, servers: Sequence[Any] | None) -> None:
         async def ask(call: ToolCall, spec: Spec) -> bool | Literal["always"]:
             return await self._approve(seat, call, spec)
 
@@ -269,13 +269,13 @@ class Agent:
         ]
         await self._tell(seat.id, helpers.update_available_commands(offered))
 
-    async def _leave(self, seat: Seat) -> None:
+    async def _leave(self, seat: AcpSession) -> None:
         self._seats.pop(seat.id, None)
         if seat.run is not None:
             await seat.run.interrupt()
         await seat.desk.aclose()
 
-    def _seat(self, session_id: str) -> Seat:
+    def _seat(self, session_id: str) -> AcpSession:
         seat = self._seats.get(session_id)
         if seat is None:
             raise RequestError.resource_not_found(session_id)

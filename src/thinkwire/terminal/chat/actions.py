@@ -24,10 +24,10 @@ from thinkwire.terminal.files import exported, shown_to_choose
 from thinkwire.terminal.picker import Picker, among
 
 if TYPE_CHECKING:
-    from thinkwire.terminal.chatting import Chatting
+    from thinkwire.terminal.chat.controller import ChatController
 
 
-async def act(chatting: Chatting, action: Action) -> None:
+async def act(chatting: ChatController, action: Action) -> None:
     match action:
         case StartConversation():
             chatting.desk.begin()
@@ -51,7 +51,7 @@ async def act(chatting: Chatting, action: Action) -> None:
             chatting.app.exit(0)
 
 
-def _choose(chatting: Chatting, prefix: str, options: Sequence[Candidate]) -> None:
+def _choose(chatting: ChatController, prefix: str, options: Sequence[Candidate]) -> None:
     def chosen(text: str | None) -> None:
         if text is not None:
             chatting.app.run_worker(chatting.command(f"{prefix}{text}"), group="command")
@@ -59,7 +59,7 @@ def _choose(chatting: Chatting, prefix: str, options: Sequence[Candidate]) -> No
     chatting.app.push_screen(Picker(prefix.strip(), among(options)), chosen)
 
 
-async def _go_on(chatting: Chatting, words: str) -> None:
+async def _go_on(chatting: ChatController, words: str) -> None:
     try:
         found = await chatting.desk.go_on_with(words)
     except ThinkwireError as error:
@@ -74,7 +74,7 @@ async def _go_on(chatting: Chatting, words: str) -> None:
         _pick_conversation(chatting, words)
 
 
-def _pick_conversation(chatting: Chatting, words: str) -> None:
+def _pick_conversation(chatting: ChatController, words: str) -> None:
     async def find(typed: str) -> Sequence[Candidate]:
         found = await chatting.desk.find(typed or words)
         return [Candidate(earlier.id, shown_to_choose(earlier)) for earlier in found]
@@ -86,7 +86,7 @@ def _pick_conversation(chatting: Chatting, words: str) -> None:
     chatting.app.push_screen(Picker("Earlier conversations", find, details_only=True), chosen)
 
 
-async def _open(chatting: Chatting, conversation_id: str) -> None:
+async def _open(chatting: ChatController, conversation_id: str) -> None:
     try:
         await chatting.desk.go_on(conversation_id)
     except ThinkwireError as error:

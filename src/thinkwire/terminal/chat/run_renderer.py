@@ -23,11 +23,11 @@ from thinkwire.messages import Block, Text, Thinking, ToolCall
 from thinkwire.notes import Note
 from thinkwire.session import Compacted, SessionEvent, SessionNote, ToolEnded, ToolStarted, TurnEnded
 from thinkwire.terminal.activity import Activity, subject_of_thought
-from thinkwire.terminal.notice import Trouble
-from thinkwire.terminal.prose import Prose
-from thinkwire.terminal.talk import Talk
-from thinkwire.terminal.thought import Thought
-from thinkwire.terminal.toolcard import ToolCard
+from thinkwire.terminal.markdown.widget import MarkdownView
+from thinkwire.terminal.notice import FailureNotice
+from thinkwire.terminal.widgets.conversation import ConversationView
+from thinkwire.terminal.widgets.thinking import ThinkingView
+from thinkwire.terminal.widgets.tool_card import ToolCard
 from thinkwire.usage import Usage
 
 BEAT = 0.1
@@ -46,16 +46,16 @@ NOT_SHOWN = "not shown by the provider"
 PARTLY = "part of it redacted by the provider"
 
 
-class Teller:
+class RunRenderer:
     """One run. `tell` is cheap; the screen follows with the next beat."""
 
-    def __init__(self, talk: Talk, activity: Activity, said: set[tuple[str, str]]) -> None:
+    def __init__(self, talk: ConversationView, activity: Activity, said: set[tuple[str, str]]) -> None:
         self._talk = talk
         self._activity = activity
         self._said = said
         """Notes that were shown already: code and message."""
         self._pending: deque[SessionEvent] = deque()
-        self._answer = Answering(talk, activity)
+        self._answer = AnswerRenderer(talk, activity)
         self._cards: dict[str, ToolCard] = self._answer.cards
         self._drawing = asyncio.Lock()
         self._beat = asyncio.create_task(self._draw_on())
@@ -139,26 +139,26 @@ class Teller:
         for card in self._cards.values():
             card.interrupt()
         if ended.failure is not None:
-            await self._talk.put(Trouble(ended.failure, kept=self._answer.began))
+            await self._talk.put(FailureNotice(ended.failure, kept=self._answer.began))
         elif ended.ending == "lost":
             await self._talk.say("✗ The model thought and gave no answer.", "  F5 asks again.", kind="error")
         elif ended.ending == "interrupted":
             await self._talk.say("✗ Interrupted. What arrived is kept; F5 asks again.")
 
 
-class Answering:
+class AnswerRenderer:
     """The answer in the making: its blocks as widgets."""
 
-    def __init__(self, talk: Talk, activity: Activity) -> None:
+    def __init__(self, talk: ConversationView, activity: Activity) -> None:
         self._talk = talk
         self._activity = activity
         self._since = time.monotonic()
         self._blocks: dict[int, Block] = {}
-        self._texts: dict[int, Prose] = {}
+        self._texts: dict[int, MarkdownView] = {}
         self._sealed: set[int] = set()
-        self._thought: Thought | None = None
+        self._thought: ThinkingView | None = None
         """The stretch of thinking that is still open."""
-        self._last: Thought | None = None
+        self._last: ThinkingView | None = None
         self._first: Widget | None = None
         self._tail = ""
         self.cards: dict[str, ToolCard] = {}
@@ -232,14 +232,14 @@ class Answering:
             self._activity.about(subject_of_thought(self._tail))
         elif isinstance(block, Text):
             self.end()
-            self._activity.begin("Answering")
+            self._activity.begin("AnswerRenderer")
             if index not in self._texts:
-                self._texts[index] = Prose(classes="answer")
+                self._texts[index] = MarkdownView(classes="answer")
                 await self._put(self._texts[index])
             self._texts[index].add(text)
 
-    async def _think(self) -> Thought:
-        self._thought = thought = Thought(began=self._since if self._first is None else time.monotonic())
+    async def _think(self) -> ThinkingView:
+        self._thought = thought = ThinkingView(began=self._since if self._first is None else time.monotonic())
         await self._put(thought)
         return thought
 
@@ -263,7 +263,7 @@ class Answering:
         if self._last is not None:
             self._last.measure(tokens)
         elif tokens:
-            thought = Thought(began=self._since)
+            thought = ThinkingView(began=self._since)
             await self._talk.put(thought, before=self._first)
             thought.end()
             thought.measure(tokens)

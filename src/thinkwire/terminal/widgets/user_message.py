@@ -11,7 +11,7 @@ MOST_LINES = 30
 """Lines of a long message that are shown."""
 
 
-class Said(Static):
+class UserMessage(Static):
     """The user's words, and what went along with them."""
 
     def __init__(self, turn: Turn) -> None:
