@@ -16,7 +16,7 @@ from tests.web.webs import Browser, Served, all_bases, web_app
 from thinkwire.sim.fixture import Running, simulator
 from thinkwire.store.schema import NEWEST
 from thinkwire.store.store import migrate
-from thinkwire.web import passwords
+from thinkwire.web.auth import passwords
 
 __all__ = ["postgres", "postgres_url", "redis", "redis_url", "simulator"]
 

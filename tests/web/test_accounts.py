@@ -13,8 +13,8 @@ import pytest
 
 from tests.web.webs import TOKEN, Browser, Served, all_bases, frames, web_app
 from thinkwire.sim.fixture import Running
-from thinkwire.web.call import Operation
-from thinkwire.web.guard import HEADERS, digest
+from thinkwire.web.auth.security import HEADERS, digest
+from thinkwire.web.request import Operation
 from thinkwire.web.routes import OPERATIONS
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from tests.web.webs import MODEL, Browser, Served, folded
 from thinkwire.messages import Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.store import MessageRow
 from thinkwire.usage import Usage
-from thinkwire.web.thinking import Wanted
+from thinkwire.web.thinking import ThinkingChoice
 
 pytestmark = pytest.mark.anyio
 
@@ -315,8 +315,8 @@ def test_settings_take_of_level_and_budget_what_the_model_goes_by() -> None:
     budget, effort = catalog.find("anthropic", "claude-sonnet-4-5"), catalog.find("openai", "o3")
     assert budget is not None
     assert effort is not None
-    both = Wanted(True, "high", 5000)
+    both = ThinkingChoice(True, "high", 5000)
     assert settings_of(both, budget.facts) == {"reasoning.enabled": True, "reasoning.maxTokens": 5000}
     assert settings_of(both, effort.facts) == {"reasoning.enabled": True, "reasoning.effort": "high"}
-    assert settings_of(Wanted(), effort.facts) == {}
-    assert settings_of(Wanted(False, "high"), None) == {"reasoning.enabled": False}
+    assert settings_of(ThinkingChoice(), effort.facts) == {}
+    assert settings_of(ThinkingChoice(False, "high"), None) == {"reasoning.enabled": False}

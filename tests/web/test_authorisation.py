@@ -8,7 +8,7 @@ import pytest
 
 from tests.web.webs import Browser, Served
 from thinkwire.messages import Image, Text, Turn
-from thinkwire.web.call import Operation
+from thinkwire.web.request import Operation
 from thinkwire.web.routes import OPERATIONS
 
 pytestmark = pytest.mark.anyio

@@ -15,12 +15,12 @@ import pytest
 
 from tests.web.webs import Browser, Served, all_bases, web_app
 from thinkwire.sim.fixture import Running
-from thinkwire.web import news as news_module
-from thinkwire.web.board import Board
-from thinkwire.web.guard import digest
-from thinkwire.web.news import News
-from thinkwire.web.problems import Problem
-from thinkwire.web.throttle import Limit, SharedThrottle, Throttle
+from thinkwire.web import change_feed as news_module
+from thinkwire.web.auth.security import digest
+from thinkwire.web.auth.throttle import Limit, SharedThrottle, Throttle
+from thinkwire.web.change_feed import ChangeFeed
+from thinkwire.web.errors import Problem
+from thinkwire.web.runs.redis_bus import RedisBus
 
 pytestmark = pytest.mark.anyio
 
@@ -148,7 +148,7 @@ async def test_who_is_signed_out_hears_no_further(guarded: Served) -> None:
 
 async def test_whoever_is_far_behind_looks_at_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news_module, "MOST", 3)
-    news = News()
+    news = ChangeFeed()
     start = (await news.since("ada", None, 0)).number
     for number in range(3):
         await news.tell("ada", f"c{number}")
@@ -206,7 +206,7 @@ async def test_many_tries_at_once_are_no_way_around_it(guarded: Served) -> None:
 
 @pytest.mark.parametrize("kind", ["alone", "shared"])
 async def test_right_passwords_do_not_count(kind: str, redis_url: str) -> None:
-    board = Board(redis_url)
+    board = RedisBus(redis_url)
     throttle = Throttle(60) if kind == "alone" else SharedThrottle(board, 60)
     for _ in range(20):
         await throttle.take(Limit("name ada", 3))
@@ -226,7 +226,7 @@ async def test_old_tries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     throttle = Throttle(60)
     await throttle.take(Limit("name ada", 1))
     later = time.monotonic() + 61
-    monkeypatch.setattr("thinkwire.web.throttle.time", SimpleNamespace(monotonic=lambda: later))
+    monkeypatch.setattr("thinkwire.web.auth.throttle.time", SimpleNamespace(monotonic=lambda: later))
     await throttle.take(Limit("name ada", 1))
     with pytest.raises(Problem):
         await throttle.take(Limit("name ada", 1))

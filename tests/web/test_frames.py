@@ -17,10 +17,10 @@ from thinkwire.messages import Block, Image, Opaque, Origin, Seal, Text, Thinkin
 from thinkwire.notes import Note
 from thinkwire.session import SessionEvent, ToolEnded, ToolStarted, TurnSaved
 from thinkwire.store.rows import MessageRow
+from thinkwire.web.api.message_groups import MessageGroup, groups
 from thinkwire.web.broadcast import Broadcast
-from thinkwire.web.frames import Frame, Teller, merged
-from thinkwire.web.grouping import Group, groups
-from thinkwire.web.parts import parts_of
+from thinkwire.web.ui_stream.encoder import Frame, UIStreamEncoder, merged
+from thinkwire.web.ui_stream.parts import parts_of
 
 MARK = "5ea1ed-proof"
 
@@ -99,7 +99,7 @@ def kept(id: str, turn: Turn, notes: tuple[Note, ...] = ()) -> MessageRow:
     )
 
 
-def stored(all_steps: list[Step], cut: int | None = None) -> Group:
+def stored(all_steps: list[Step], cut: int | None = None) -> MessageGroup:
     rows: list[MessageRow] = []
     for number, step in enumerate(all_steps):
         answer = collect(list(events_of(step.answer))[:cut])
@@ -111,7 +111,7 @@ def stored(all_steps: list[Step], cut: int | None = None) -> Group:
 
 
 def told(all_steps: list[Step], cut: int | None = None) -> list[Frame]:
-    teller = Teller()
+    teller = UIStreamEncoder()
     frames = [
         frame
         for number, step in enumerate(all_steps)
@@ -203,4 +203,4 @@ async def test_a_broadcast_is_read_whole_by_all_who_read_it() -> None:
 
 
 def test_finished_is_no_frame_of_its_own() -> None:
-    assert list(Teller().tell(Finished("stop"))) == []
+    assert list(UIStreamEncoder().tell(Finished("stop"))) == []

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from thinkwire.errors import Failure
-from thinkwire.web.problems import shown
+from thinkwire.web.errors import shown
 from thinkwire.web.static import page
 
 SCRIPT = "export const odd = n => n % 2 === 1;\n" * 200

@@ -14,7 +14,7 @@ import pytest
 from tests.session.tools.test_mcp import REAL
 from tests.web.webs import MODEL, Answer, Browser, Served, all_bases, folded, frames, web_app
 from thinkwire.sim.fixture import Running
-from thinkwire.web.composing import compose
+from thinkwire.web.api.session_factory import compose
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thinkwire.store import StoreFailed
-from thinkwire.web.problems import failure_of, told
+from thinkwire.web.errors import failure_of, told
 
 PRIVATE = "the database postgresql://anna@db.internal/store: connection to 10.0.0.5 refused"
 

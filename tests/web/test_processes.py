@@ -19,10 +19,10 @@ from thinkwire.errors import ConfigError
 from thinkwire.store import open_store
 from thinkwire.store.schema import NEWEST
 from thinkwire.store.store import migrate
-from thinkwire.web.board import Board
-from thinkwire.web.news import SharedNews
-from thinkwire.web.problems import Problem
-from thinkwire.web.shared import SharedRuns
+from thinkwire.web.change_feed import RedisChangeFeed
+from thinkwire.web.errors import Problem
+from thinkwire.web.runs.redis_bus import RedisBus
+from thinkwire.web.runs.redis_registry import RedisRunRegistry
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -272,11 +272,11 @@ async def check(browser: Browser, talk: str, seen: str | None) -> str:
 
 async def test_a_redis_that_does_not_answer_is_said_at_the_start(own_url: str, tmp_path: Path) -> None:
     async with await open_store(own_url) as store:
-        board = Board(f"unix://{tmp_path / 'nothing.sock'}")
-        runs = SharedRuns(store, board, SharedNews(board))
+        board = RedisBus(f"unix://{tmp_path / 'nothing.sock'}")
+        runs = RedisRunRegistry(store, board, RedisChangeFeed(board))
         with pytest.raises(Problem, match="Redis does not answer"):
             await runs.open()
         await runs.aclose()
         await board.aclose()
     with pytest.raises(ConfigError, match="THINKWIRE_REDIS_URL"):
-        Board("nonsense")
+        RedisBus("nonsense")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkwire.web.proxies import ProxyHeaders, TrustedProxies
+from thinkwire.web.auth.proxies import ProxyHeaders, TrustedProxies
 
 pytestmark = pytest.mark.anyio
 

@@ -14,9 +14,9 @@ from tests.web.webs import MODEL, TOKEN, Browser, Served, all_bases, frames, sig
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.telemetry.logs import redacted
 from thinkwire.sim.fixture import Running
+from thinkwire.web.auth.start_token import StartToken, cookie_name
+from thinkwire.web.auth.throttle import GuessLimit
 from thinkwire.web.routes import OPERATIONS
-from thinkwire.web.start_token import StartToken, cookie_name
-from thinkwire.web.throttle import GuessLimit
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.web.webs import Browser, Served, all_bases, web_app
 from thinkwire.sim.fixture import Running
-from thinkwire.web import throttle as module
-from thinkwire.web.problems import Problem
-from thinkwire.web.throttle import Throttle, counted_address
+from thinkwire.web.auth import throttle as module
+from thinkwire.web.auth.throttle import Throttle, counted_address
+from thinkwire.web.errors import Problem
 
 pytestmark = pytest.mark.anyio
 

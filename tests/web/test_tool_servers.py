@@ -14,8 +14,8 @@ import pytest
 from tests.session.tools.test_mcp import REAL, children, light
 from tests.web.webs import MODEL, Browser, Served, all_bases, folded, frames, web_app
 from thinkwire.sim.fixture import Running
-from thinkwire.web import servers as servers_module
-from thinkwire.web.servers import configured_servers
+from thinkwire.web import mcp_servers as servers_module
+from thinkwire.web.mcp_servers import configured_servers
 
 pytestmark = pytest.mark.anyio
 

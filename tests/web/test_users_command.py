@@ -15,8 +15,8 @@ from thinkwire.cli.users import users
 from thinkwire.store import NameTaken, RowNotFound, Store, open_store
 from thinkwire.store.schema import NEWEST
 from thinkwire.store.store import migrate
-from thinkwire.web import passwords
-from thinkwire.web.guard import digest
+from thinkwire.web.auth import passwords
+from thinkwire.web.auth.security import digest
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from thinkwire.client.engine import Client
 from thinkwire.providers import default_providers
 from thinkwire.store import Store, open_store
 from thinkwire.web.app import create
-from thinkwire.web.start_token import StartToken
-from thinkwire.web.state import Web
+from thinkwire.web.auth.start_token import StartToken
+from thinkwire.web.state import AppState
 
 TOKEN = "the-start-token-of-the-tests"
 MODEL = "anthropic/claude-opus-5-5"
@@ -188,7 +188,7 @@ async def served(app: Any) -> AsyncIterator[str]:
 
 class Served(NamedTuple):
     url: str
-    web: Web
+    web: AppState
     store: Store
     stack: AsyncExitStack
     app: Any
@@ -207,7 +207,7 @@ class Served(NamedTuple):
 
     async def account(self, name: str = "ada", **more: Any) -> Browser:
         """A browser that is signed in as somebody new."""
-        from thinkwire.web.guard import digest, new_token
+        from thinkwire.web.auth.security import digest, new_token
 
         user = await self.store.create_user(name, "no password", **more)
         browser = await self.browser()

@@ -11,7 +11,7 @@ from thinkwire.errors import ThinkwireError
 if TYPE_CHECKING:
     from thinkwire.gateway.auth.keys import Keys
     from thinkwire.gateway.config.gateway_config import GatewayConfig
-    from thinkwire.web.start_token import StartToken
+    from thinkwire.web.auth.start_token import StartToken
 
 _SIMULATED = """\
 Everything is SIMULATED: no model is asked, no key is used, and nothing leaves this machine.
@@ -118,7 +118,7 @@ def _run(config: GatewayConfig, sim: bool | None, *, web: bool, auth: bool) -> N
 
 
 def _start_token() -> StartToken:
-    from thinkwire.web.start_token import StartToken
+    from thinkwire.web.auth.start_token import StartToken
 
     return StartToken.from_environment()
 

@@ -99,7 +99,7 @@ def invite(admin: bool, days: float, as_json: bool) -> None:
     """Make an invitation and show it, once. It makes one account, at /#/join/TOKEN."""
     import time
 
-    from thinkwire.web.guard import digest, new_token
+    from thinkwire.web.auth.security import digest, new_token
 
     with designed_errors():
         token, expires = new_token(), time.time() + days * 86_400
@@ -122,7 +122,7 @@ def _password(from_stdin: bool) -> str:
 
 
 def _hashed(password: str) -> str:
-    from thinkwire.web.passwords import hashed_now
+    from thinkwire.web.auth.passwords import hashed_now
 
     return hashed_now(password)
 

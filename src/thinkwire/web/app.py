@@ -19,19 +19,19 @@ from thinkwire.client.engine import Client
 from thinkwire.errors import ThinkwireError
 from thinkwire.store import Store
 from thinkwire.web.api.accounts import may_sign_in
-from thinkwire.web.call import Call, Operation, json_response, perform, problem_response
-from thinkwire.web.ending import on_end
-from thinkwire.web.guard import check, give_start_cookie, is_local_owner, is_start_token, secured, who
-from thinkwire.web.news import News, SharedNews
+from thinkwire.web.api.shutdown import on_end
+from thinkwire.web.auth.proxies import ProxyHeaders, TrustedProxies
+from thinkwire.web.auth.security import check, give_start_cookie, is_local_owner, is_start_token, secured, who
+from thinkwire.web.auth.start_token import StartToken
+from thinkwire.web.auth.throttle import SharedThrottle, Throttle
+from thinkwire.web.change_feed import ChangeFeed, RedisChangeFeed
+from thinkwire.web.errors import Problem, not_there
 from thinkwire.web.openapi import document
-from thinkwire.web.problems import Problem, not_there
-from thinkwire.web.proxies import ProxyHeaders, TrustedProxies
+from thinkwire.web.request import ApiRequest, Operation, json_response, perform, problem_response
 from thinkwire.web.routes import OPERATIONS
-from thinkwire.web.runs import Runs
-from thinkwire.web.start_token import StartToken
-from thinkwire.web.state import Options, Shared, Web
+from thinkwire.web.runs.registry import RunRegistry
+from thinkwire.web.state import AppState, Options, Shared
 from thinkwire.web.static import page
-from thinkwire.web.throttle import SharedThrottle, Throttle
 
 ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -65,7 +65,7 @@ def create(
         workspace=workspace or (Path(named) if named else None),
         check_every=check_every,
     )
-    web = Web(client, store, _shared(store, redis_url), options)
+    web = AppState(client, store, _shared(store, redis_url), options)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -96,20 +96,20 @@ There is no account yet. Make the first one on this machine: `thinkwire users ad
 
 def _shared(store: Store, redis_url: str | None) -> Shared:
     if redis_url is None:
-        news = News()
-        return Shared(Runs(news), news, Throttle())
-    from thinkwire.web.board import Board
-    from thinkwire.web.shared import SharedRuns
+        news = ChangeFeed()
+        return Shared(RunRegistry(news), news, Throttle())
+    from thinkwire.web.runs.redis_bus import RedisBus
+    from thinkwire.web.runs.redis_registry import RedisRunRegistry
 
-    board = Board(redis_url)
-    shared_news = SharedNews(board)
-    return Shared(SharedRuns(store, board, shared_news), shared_news, SharedThrottle(board), board)
+    board = RedisBus(redis_url)
+    shared_news = RedisChangeFeed(board)
+    return Shared(RedisRunRegistry(store, board, shared_news), shared_news, SharedThrottle(board), board)
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def _route(web: Web, operation: Operation) -> Route:
+def _route(web: AppState, operation: Operation) -> Route:
     async def answer(request: Request) -> Response:
         return await perform(operation, await _admitted(web, operation, request))
 
@@ -117,7 +117,7 @@ def _route(web: Web, operation: Operation) -> Route:
     return Route(operation.path, endpoint, methods=[operation.method])
 
 
-def _guarded(web: Web, answer: Endpoint, *, before_sign_in: bool = False) -> Endpoint:
+def _guarded(web: AppState, answer: Endpoint, *, before_sign_in: bool = False) -> Endpoint:
     """Every answer goes through here: nothing is heard that should not be, and all carry the same headers."""
 
     async def endpoint(request: Request) -> Response:
@@ -131,7 +131,7 @@ def _guarded(web: Web, answer: Endpoint, *, before_sign_in: bool = False) -> End
     return endpoint
 
 
-async def _admitted(web: Web, operation: Operation, request: Request) -> Call:
+async def _admitted(web: AppState, operation: Operation, request: Request) -> ApiRequest:
     """The call of somebody who may make it."""
     user = await who(web, request)
     if web.options.auth and not operation.open:
@@ -139,20 +139,20 @@ async def _admitted(web: Web, operation: Operation, request: Request) -> Call:
             raise Problem(401, "signed_out", "sign in first")
         if operation.admin and not user.admin:
             raise not_there()
-    return Call(web, request, user, is_owner=is_local_owner(web, request))
+    return ApiRequest(web, request, user, is_owner=is_local_owner(web, request))
 
 
 async def _openapi(request: Request) -> Response:
     return json_response(document())
 
 
-async def _page(web: Web, request: Request) -> Response:
+async def _page(web: AppState, request: Request) -> Response:
     if "token" in request.query_params and request.method == "GET":
         return await _signed_in(web, request)
     return page(request) if request.method in ("GET", "HEAD") else _instead(["GET"])
 
 
-async def _signed_in(web: Web, request: Request) -> Response:
+async def _signed_in(web: AppState, request: Request) -> Response:
     """Take the start token out of the address and into a cookie, so that it stays in no history."""
     query = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
     # One slash only: an address that begins with two leads to another server.

@@ -9,8 +9,8 @@ from typing import Literal
 from thinkwire.messages import ToolCall
 from thinkwire.session.formatting import unmistakable
 from thinkwire.session.tools import Spec
-from thinkwire.web.frames import Frame
-from thinkwire.web.parts import call_input
+from thinkwire.web.ui_stream.encoder import Frame
+from thinkwire.web.ui_stream.parts import call_input
 
 Decision = Literal["yes", "no", "always"]
 

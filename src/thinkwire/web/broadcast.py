@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
-from thinkwire.web.frames import Frame, merged
+from thinkwire.web.ui_stream.encoder import Frame, merged
 
 Numbered = tuple[int, Frame]
 

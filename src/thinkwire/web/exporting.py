@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from thinkwire.messages import Thinking, Turn
-from thinkwire.web.record import without_seals
+from thinkwire.web.api.explain_record import without_seals
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -9,14 +9,14 @@ import msgspec
 
 from thinkwire.messages import Thinking
 from thinkwire.usage import Usage, added
-from thinkwire.web.grouping import Group
-from thinkwire.web.parts import notes_of, parts_of
-from thinkwire.web.problems import shown
+from thinkwire.web.api.message_groups import MessageGroup
+from thinkwire.web.errors import shown
+from thinkwire.web.ui_stream.parts import notes_of, parts_of
 
 Metadata = dict[str, Any]
 
 
-def ui_message(group: Group, *, running: bool = False) -> dict[str, Any]:
+def ui_message(group: MessageGroup, *, running: bool = False) -> dict[str, Any]:
     """A message in the form of the AI SDK's `UIMessage`."""
     return {
         "id": group.id,
@@ -26,7 +26,7 @@ def ui_message(group: Group, *, running: bool = False) -> dict[str, Any]:
     }
 
 
-def metadata_of(group: Group, *, running: bool = False) -> Metadata:
+def metadata_of(group: MessageGroup, *, running: bool = False) -> Metadata:
     """The numbers of all requests of an answer together; what one of them does not tell is null."""
     first = group.kept[0]
     told: Metadata = {"status": "complete", "parent_id": first.parent_id, "created": first.created}
@@ -63,7 +63,7 @@ def usage_shown(usage: Usage | None) -> dict[str, int | None] | None:
     return fields
 
 
-def thinking_skipped(group: Group, usage: Usage | None) -> dict[str, str] | None:
+def thinking_skipped(group: MessageGroup, usage: Usage | None) -> dict[str, str] | None:
     """Why thinking that was asked for is not there; null when it is there, or nobody asked."""
     last = group.answers[-1]
     asked = last.extra.get("asked") or {}
@@ -91,7 +91,7 @@ def _wanted(requested: dict[str, Any]) -> bool:
     return bool(requested.get("budget") or requested.get("on"))
 
 
-def _status(group: Group) -> str:
+def _status(group: MessageGroup) -> str:
     """Nobody is writing it any more, even if the store has not noticed yet, or a tool was to be run."""
     last = group.answers[-1]
     return "interrupted" if last.status in ("streaming", "complete") and not group.finished else last.status

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from thinkwire._version import __version__
-from thinkwire.web import shapes
-from thinkwire.web.call import Operation
-from thinkwire.web.guard import CSRF_HEADER, SESSION_COOKIE
+from thinkwire.web import schemas as shapes
+from thinkwire.web.auth.security import CSRF_HEADER, SESSION_COOKIE
+from thinkwire.web.request import Operation
 from thinkwire.web.routes import OPERATIONS
 
 _PARAMETER = re.compile(r"\{(\w+)\}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from thinkwire.web import shapes
-from thinkwire.web.api import accounts, agents, chat, conversations, events, files, looking, models
-from thinkwire.web.call import Operation
+from thinkwire.web import schemas as shapes
+from thinkwire.web.api import accounts, agents, chat, conversations, events, files, models
+from thinkwire.web.api import explain as looking
+from thinkwire.web.request import Operation
 
 _STREAM = ("text/event-stream",)
 _EXPORTS = ("text/markdown", "application/jsonl")

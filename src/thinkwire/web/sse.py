@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 from thinkwire.errors import ThinkwireError
 from thinkwire.jsonvalue import dump
 from thinkwire.web.broadcast import Numbered
-from thinkwire.web.runs import Following
+from thinkwire.web.runs.registry import RunHandle
 
 _log = logging.getLogger("thinkwire.web")
 
@@ -27,7 +27,7 @@ HEADERS = {
 
 
 def event_stream(
-    following: Following, after: int, *, allowed: Callable[[], Awaitable[bool]], check_every: float
+    following: RunHandle, after: int, *, allowed: Callable[[], Awaitable[bool]], check_every: float
 ) -> StreamingResponse:
     """The answer from a number on. `allowed` is asked again and again; when it says no, the stream ends."""
     body = _events(following, after, allowed, check_every)
@@ -36,7 +36,7 @@ def event_stream(
 
 
 async def _events(
-    following: Following, after: int, allowed: Callable[[], Awaitable[bool]], check_every: float
+    following: RunHandle, after: int, allowed: Callable[[], Awaitable[bool]], check_every: float
 ) -> AsyncIterator[bytes]:
     try:
         async with aclosing(_allowed_events(following, after, allowed, check_every)) as events:
@@ -48,7 +48,7 @@ async def _events(
 
 
 async def _allowed_events(
-    following: Following, after: int, allowed: Callable[[], Awaitable[bool]], check_every: float
+    following: RunHandle, after: int, allowed: Callable[[], Awaitable[bool]], check_every: float
 ) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
     spoke, checked = loop.time(), loop.time()

@@ -15,15 +15,15 @@ from thinkwire.catalog import default_catalog
 from thinkwire.client.engine import Client
 from thinkwire.pricing import price_of
 from thinkwire.store import Store
-from thinkwire.web.line import Talk
-from thinkwire.web.news import News
-from thinkwire.web.runs import Runs
-from thinkwire.web.servers import configured_servers
-from thinkwire.web.start_token import StartToken
-from thinkwire.web.throttle import GuessLimit, Throttle
+from thinkwire.web.auth.start_token import StartToken
+from thinkwire.web.auth.throttle import GuessLimit, Throttle
+from thinkwire.web.change_feed import ChangeFeed
+from thinkwire.web.mcp_servers import configured_servers
+from thinkwire.web.runs.branch_writer import ExplainingSession
+from thinkwire.web.runs.registry import RunRegistry
 
 if TYPE_CHECKING:
-    from thinkwire.web.board import Board
+    from thinkwire.web.runs.redis_bus import RedisBus
 
 _T = TypeVar("_T")
 
@@ -74,13 +74,13 @@ class Remembered(Generic[_T]):
 class Shared(NamedTuple):
     """What a process keeps for itself when it is alone, and shares through Redis when it is not."""
 
-    runs: Runs
-    news: News
+    runs: RunRegistry
+    news: ChangeFeed
     throttle: Throttle
-    board: Board | None = None
+    board: RedisBus | None = None
 
 
-class Web:
+class AppState:
     """The store, the client, and what is shared with other processes, if there are any."""
 
     def __init__(self, client: Client, store: Store, shared: Shared, options: Options) -> None:
@@ -96,10 +96,10 @@ class Web:
         self.servers = configured_servers(auth=options.auth)
         self.counted: Remembered[Any] = Remembered(MOST_TALKS)
         """What was counted of a conversation, until something about it changes."""
-        self._talks: OrderedDict[tuple[str, bool], Talk] = OrderedDict()
+        self._talks: OrderedDict[tuple[str, bool], ExplainingSession] = OrderedDict()
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def talk(self, conversation_id: str, *, is_owner: bool) -> Talk:
+    def talk(self, conversation_id: str, *, is_owner: bool) -> ExplainingSession:
         """Return the session of a conversation, the same one as before where possible.
 
         The local owner has one apart: what may be done in it, others may not do.
@@ -111,8 +111,10 @@ class Web:
             self._forget_one()
         return talk
 
-    def new_talk(self, conversation_id: str) -> Talk:
-        return Talk(self.client, conversation_id=conversation_id, pricing=price_of, patience=PATIENCE)
+    def new_talk(self, conversation_id: str) -> ExplainingSession:
+        return ExplainingSession(
+            self.client, conversation_id=conversation_id, pricing=price_of, patience=PATIENCE
+        )
 
     async def open(self) -> None:
         """Before the first request. Price data takes the better part of a second: no answer waits for it."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from thinkwire.web.call import problem_response
-from thinkwire.web.problems import not_there
+from thinkwire.web.errors import not_there
+from thinkwire.web.request import problem_response
 
 FOLDER = Path(__file__).parent / "static"
 

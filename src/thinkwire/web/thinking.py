@@ -31,7 +31,7 @@ _SHOWN = {
 }
 
 
-class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ThinkingChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent asks for; `enabled: null` leaves it to the provider."""
 
     enabled: bool | None = None
@@ -45,7 +45,7 @@ class BudgetRange(msgspec.Struct, frozen=True):
     default: int
 
 
-class Ability(msgspec.Struct, frozen=True, kw_only=True):
+class ThinkingAbility(msgspec.Struct, frozen=True, kw_only=True):
     """How a model can be told to think, for a form to show."""
 
     kind: Kind
@@ -56,9 +56,9 @@ class Ability(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def ability(facts: Facts) -> Ability:
+def ability(facts: Facts) -> ThinkingAbility:
     kind = _kind(facts)
-    return Ability(
+    return ThinkingAbility(
         kind=kind,
         levels=levels(facts) if kind == "effort" else [],
         budget=_range(facts) if kind == "budget" else None,
@@ -106,7 +106,7 @@ def _ability(facts: Facts, kind: Kind) -> str:
     return f"Thinks at a level: {', '.join(levels(facts))}.{off}"
 
 
-def checked(wanted: Wanted, facts: Facts | None) -> None:
+def checked(wanted: ThinkingChoice, facts: Facts | None) -> None:
     """ConfigError when a model cannot be asked for this."""
     if wanted.level is not None:
         level_of(wanted.level)
@@ -126,7 +126,7 @@ def checked(wanted: Wanted, facts: Facts | None) -> None:
         )
 
 
-def settings_of(wanted: Wanted, facts: Facts | None) -> dict[str, Any]:
+def settings_of(wanted: ThinkingChoice, facts: Facts | None) -> dict[str, Any]:
     """The same as settings; of level and budget, the one that the model goes by."""
     if wanted.enabled is None:
         return {}

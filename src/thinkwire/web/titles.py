@@ -6,13 +6,13 @@ import logging
 
 from thinkwire.errors import ThinkwireError
 from thinkwire.store import ConversationRow
-from thinkwire.web.composing import compose
-from thinkwire.web.state import Web
+from thinkwire.web.api.session_factory import compose
+from thinkwire.web.state import AppState
 
 _log = logging.getLogger("thinkwire.web")
 
 
-async def make_title(web: Web, row: ConversationRow) -> str | None:
+async def make_title(web: AppState, row: ConversationRow) -> str | None:
     """Names the conversation; None when the model has no name for it."""
     talk = (await compose(web, row)).talk
     title = await talk.title()
@@ -22,7 +22,7 @@ async def make_title(web: Web, row: ConversationRow) -> str | None:
     return title
 
 
-async def title_if_none(web: Web, conversation_id: str) -> None:
+async def title_if_none(web: AppState, conversation_id: str) -> None:
     """In the background, after a first answer; a failure only means that there is no title."""
     try:
         row = await web.store.conversation(conversation_id)

@@ -9,10 +9,10 @@ from starlette.responses import Response
 from thinkwire._version import __version__
 from thinkwire.store import RowNotFound, UserRow
 from thinkwire.store.accounts import name_key
-from thinkwire.web import shapes
-from thinkwire.web.call import Call, json_response
-from thinkwire.web.devices import DEVICE_DAYS, device_cookie_name, known_device, new_device
-from thinkwire.web.guard import (
+from thinkwire.web import schemas as shapes
+from thinkwire.web.auth.devices import DEVICE_DAYS, device_cookie_name, known_device, new_device
+from thinkwire.web.auth.passwords import hashed, is_right
+from thinkwire.web.auth.security import (
     SESSION_COOKIE,
     SESSION_DAYS,
     address_of,
@@ -27,13 +27,13 @@ from thinkwire.web.guard import (
     new_token,
     take_cookies,
 )
-from thinkwire.web.passwords import hashed, is_right
-from thinkwire.web.problems import Problem, not_there
-from thinkwire.web.state import Web
-from thinkwire.web.throttle import ADDRESS_TRIES, DEVICE_TRIES, JOIN_TRIES, NAME_AND_ADDRESS_TRIES, Limit
+from thinkwire.web.auth.throttle import ADDRESS_TRIES, DEVICE_TRIES, JOIN_TRIES, NAME_AND_ADDRESS_TRIES, Limit
+from thinkwire.web.errors import Problem, not_there
+from thinkwire.web.request import ApiRequest, json_response
+from thinkwire.web.state import AppState
 
 
-async def me(call: Call) -> Response:
+async def me(call: ApiRequest) -> Response:
     web = call.web
     needs_setup = web.options.auth and call.user is None and not await web.store.has_users()
     told = shapes.Me(
@@ -49,12 +49,12 @@ async def me(call: Call) -> Response:
     return response
 
 
-async def may_sign_in(web: Web) -> bool:
+async def may_sign_in(web: AppState) -> bool:
     """Return whether the start token opens anything: a server without accounts, or the first account."""
     return not web.options.auth or not await web.store.has_users()
 
 
-async def show_token(call: Call) -> Response:
+async def show_token(call: ApiRequest) -> Response:
     """Takes the token that `thinkwire serve` printed."""
     web, request = call.web, call.request
     if not await may_sign_in(web):
@@ -68,7 +68,7 @@ async def show_token(call: Call) -> Response:
     return response
 
 
-async def login(call: Call) -> Response:
+async def login(call: ApiRequest) -> Response:
     _needs_accounts(call)
     name, password = call.body.name, call.body.password
     throttle = call.web.throttle
@@ -94,14 +94,14 @@ async def login(call: Call) -> Response:
     return await _signed_in(call, *found)
 
 
-def _device(call: Call, found: tuple[UserRow, str] | None) -> str | None:
+def _device(call: ApiRequest, found: tuple[UserRow, str] | None) -> str | None:
     """Return the device that has signed in to this account before, by its cookie."""
     if found is None:
         return None
     return known_device(cookie_of(call.request, device_cookie_name(found[0])), *found)
 
 
-async def logout(call: Call) -> Response:
+async def logout(call: ApiRequest) -> Response:
     token = cookie_of(call.request, SESSION_COOKIE)
     if token:
         await call.web.store.sign_out(digest(token))
@@ -110,7 +110,7 @@ async def logout(call: Call) -> Response:
     return response
 
 
-async def setup(call: Call) -> Response:
+async def setup(call: ApiRequest) -> Response:
     """The first account, made from the machine itself: on the network whoever comes first could take it."""
     _needs_accounts(call)
     web, request = call.web, call.request
@@ -128,7 +128,7 @@ async def setup(call: Call) -> Response:
     return await _signed_in(call, user, password)
 
 
-async def join(call: Call) -> Response:
+async def join(call: ApiRequest) -> Response:
     _needs_accounts(call)
     limit = Limit(f"join {address_of(call.request)}", JOIN_TRIES)
     await call.web.throttle.take(limit)
@@ -139,26 +139,26 @@ async def join(call: Call) -> Response:
     return await _signed_in(call, user, password)
 
 
-async def invite(call: Call) -> shapes.Invitation:
+async def invite(call: ApiRequest) -> shapes.Invitation:
     _needs_accounts(call)
     token, expires = new_token(), time.time() + call.body.days * 86_400
     await call.web.store.invite(digest(token), expires=expires, invited_by=call.owner, admin=call.body.admin)
     return shapes.Invitation(token, expires)
 
 
-async def list_users(call: Call) -> list[shapes.UserEntry]:
+async def list_users(call: ApiRequest) -> list[shapes.UserEntry]:
     _needs_accounts(call)
     return [_entry(user) for user in await call.web.store.users()]
 
 
-async def add_user(call: Call) -> shapes.UserEntry:
+async def add_user(call: ApiRequest) -> shapes.UserEntry:
     _needs_accounts(call)
     body = call.body
     user = await call.web.store.create_user(body.name, await hashed(body.password), admin=body.admin)
     return _entry(user)
 
 
-async def remove_user(call: Call) -> shapes.Done:
+async def remove_user(call: ApiRequest) -> shapes.Done:
     """Signs a user out everywhere and for good; `purge` removes what they had as well."""
     _needs_accounts(call)
     try:
@@ -168,7 +168,7 @@ async def remove_user(call: Call) -> shapes.Done:
     return shapes.Done()
 
 
-async def _signed_in(call: Call, user: UserRow, password_hash: str) -> Response:
+async def _signed_in(call: ApiRequest, user: UserRow, password_hash: str) -> Response:
     token = new_token()
     await call.web.store.sign_in(user.id, digest(token), time.time() + SESSION_DAYS * 86_400)
     response = json_response(shapes.SignedIn(_shown(user)))
@@ -185,7 +185,7 @@ async def _signed_in(call: Call, user: UserRow, password_hash: str) -> Response:
     return response
 
 
-def _needs_accounts(call: Call) -> None:
+def _needs_accounts(call: ApiRequest) -> None:
     if not call.web.options.auth:
         raise Problem(404, "no_accounts", "this server has no accounts; `thinkwire serve --auth` has them")
 

@@ -9,19 +9,20 @@ from msgspec import UNSET
 
 from thinkwire.session.tools import Toolbox
 from thinkwire.store import AgentRow
-from thinkwire.web import owned, shapes
+from thinkwire.web import schemas as shapes
+from thinkwire.web.api import ownership as owned
 from thinkwire.web.api.models import facts_of
-from thinkwire.web.call import Call
-from thinkwire.web.composing import tools_named, wanted_of
-from thinkwire.web.permissions import check_tools
-from thinkwire.web.thinking import Wanted, checked
+from thinkwire.web.api.session_factory import tools_named, wanted_of
+from thinkwire.web.auth.permissions import check_tools
+from thinkwire.web.request import ApiRequest
+from thinkwire.web.thinking import ThinkingChoice, checked
 
 
-async def list_agents(call: Call) -> list[shapes.Agent]:
+async def list_agents(call: ApiRequest) -> list[shapes.Agent]:
     return [_shown(row) for row in await call.web.store.agents(call.owner)]
 
 
-async def create(call: Call) -> shapes.Agent:
+async def create(call: ApiRequest) -> shapes.Agent:
     body = call.body
     await _check(call, body.model, body.thinking, body.tools)
     row = await call.web.store.create_agent(
@@ -35,11 +36,11 @@ async def create(call: Call) -> shapes.Agent:
     return _shown(row)
 
 
-async def read(call: Call) -> shapes.Agent:
+async def read(call: ApiRequest) -> shapes.Agent:
     return _shown(await owned.agent(call))
 
 
-async def change(call: Call) -> shapes.Agent:
+async def change(call: ApiRequest) -> shapes.Agent:
     row = await owned.agent(call)
     changes: dict[str, Any] = {
         name: value for name, value in msgspec.structs.asdict(call.body).items() if value is not UNSET
@@ -54,19 +55,19 @@ async def change(call: Call) -> shapes.Agent:
     return _shown(await call.web.store.update_agent(row.id, **changes))
 
 
-async def delete(call: Call) -> shapes.Done:
+async def delete(call: ApiRequest) -> shapes.Done:
     row = await owned.agent(call)
     await call.web.store.delete_agent(row.id)
     return shapes.Done()
 
 
-async def restore(call: Call) -> shapes.Agent:
+async def restore(call: ApiRequest) -> shapes.Agent:
     row = await owned.agent(call, deleted=True)
     await call.web.store.restore_agent(row.id)
     return _shown(await call.web.store.agent(row.id))
 
 
-async def _check(call: Call, model: str | None, wanted: Wanted, tools: list[str]) -> None:
+async def _check(call: ApiRequest, model: str | None, wanted: ThinkingChoice, tools: list[str]) -> None:
     """What cannot be is refused when it is saved, not when the agent is first asked."""
     checked(wanted, facts_of(call.web, model))
     check_tools(call.web, tools, is_owner=call.is_owner)

@@ -13,19 +13,20 @@ from thinkwire.messages import Conversation, Text
 from thinkwire.store import ConversationRow, MessageRow
 from thinkwire.transcripts import Archive, ArchiveHeader, ArchiveMessage, write_archives, write_markdown
 from thinkwire.transcripts.archive import ARCHIVE_VERSION
-from thinkwire.web import owned, shapes
-from thinkwire.web.call import Call
-from thinkwire.web.composing import checked_settings, compose, located
+from thinkwire.web import schemas as shapes
+from thinkwire.web.api import ownership as owned
+from thinkwire.web.api.message_groups import MessageGroup, MessageTree, groups
+from thinkwire.web.api.session_factory import checked_settings, compose, located
+from thinkwire.web.auth.permissions import check_settings, check_tools
+from thinkwire.web.errors import Problem, not_there
 from thinkwire.web.exporting import file_name, released
-from thinkwire.web.grouping import Group, Tree, groups
 from thinkwire.web.metadata import ui_message
-from thinkwire.web.permissions import check_settings, check_tools
-from thinkwire.web.problems import Problem, not_there
-from thinkwire.web.runs import Making
+from thinkwire.web.request import ApiRequest
+from thinkwire.web.runs.registry import ActiveRun
 from thinkwire.web.titles import make_title
 
 
-async def list_conversations(call: Call) -> shapes.Conversations:
+async def list_conversations(call: ApiRequest) -> shapes.Conversations:
     """The newest first; with `q` those in which its words are found, and where."""
     query = call.query
     if query.q.strip():
@@ -39,7 +40,7 @@ async def list_conversations(call: Call) -> shapes.Conversations:
     return shapes.Conversations(entries, following)
 
 
-async def create(call: Call) -> shapes.Conversation:
+async def create(call: ApiRequest) -> shapes.Conversation:
     body = call.body
     if body.agent_id is not None:
         await _check_agent(call, body.agent_id)
@@ -57,11 +58,11 @@ async def create(call: Call) -> shapes.Conversation:
     return await _whole(call, row)
 
 
-async def read(call: Call) -> shapes.Conversation:
+async def read(call: ApiRequest) -> shapes.Conversation:
     return await _whole(call, await owned.conversation(call))
 
 
-async def change(call: Call) -> shapes.Conversation:
+async def change(call: ApiRequest) -> shapes.Conversation:
     """Changes what is given. Settings are merged, null takes one back; `head` is the message to stand at."""
     row, body, store = await owned.conversation(call), call.body, call.web.store
     changes: dict[str, Any] = {}
@@ -89,13 +90,13 @@ async def change(call: Call) -> shapes.Conversation:
     return await _whole(call, await store.conversation(row.id))
 
 
-async def _check_agent(call: Call, id: str) -> None:
+async def _check_agent(call: ApiRequest, id: str) -> None:
     """Refuse an agent of somebody else, and one with tools that the requester may not have."""
     row = await owned.agent(call, id)
     check_tools(call.web, row.tools, is_owner=call.is_owner)
 
 
-async def delete(call: Call) -> shapes.Done:
+async def delete(call: ApiRequest) -> shapes.Done:
     """Into the bin; an answer in the making is stopped."""
     row = await owned.conversation(call)
     await call.web.runs.stop(row.id)
@@ -104,19 +105,19 @@ async def delete(call: Call) -> shapes.Done:
     return shapes.Done()
 
 
-async def restore(call: Call) -> shapes.Conversation:
+async def restore(call: ApiRequest) -> shapes.Conversation:
     row = await owned.conversation(call, deleted=True)
     await call.web.store.restore(row.id)
     await call.web.news.tell(call.owner, row.id)
     return await _whole(call, await call.web.store.conversation(row.id))
 
 
-async def messages(call: Call) -> shapes.Messages:
+async def messages(call: ApiRequest) -> shapes.Messages:
     """The branch at which the conversation stands. Of an answer in the making, what was there before it."""
     row, store = await owned.conversation(call), call.web.store
     making = (await call.web.runs.running([row.id])).get(row.id)
     path = await store.path(row.id) if row.head else []
-    tree = Tree(await store.tree(row.id))
+    tree = MessageTree(await store.tree(row.id))
     shown = groups(path)
     branches = {group.id: siblings for group in shown if len(siblings := tree.siblings(group.id)) > 1}
     told = [_told(group, making) for group in shown]
@@ -129,7 +130,7 @@ async def messages(call: Call) -> shapes.Messages:
     )
 
 
-async def title(call: Call) -> shapes.Titled:
+async def title(call: ApiRequest) -> shapes.Titled:
     """A name for the conversation, asked of its own model."""
     row = await owned.conversation(call)
     if not row.count:
@@ -137,7 +138,7 @@ async def title(call: Call) -> shapes.Titled:
     return shapes.Titled(await make_title(call.web, row))
 
 
-async def export(call: Call) -> Response:
+async def export(call: ApiRequest) -> Response:
     """A file for people or for programs. Thinking only when it is asked for; seals never."""
     row = await owned.conversation(call)
     kept = await call.web.store.path(row.id) if row.head else []
@@ -186,7 +187,7 @@ def _file(data: bytes, media: str, name: str) -> Response:
     return Response(data, headers=headers, media_type=media)
 
 
-async def _instructions(call: Call, row: ConversationRow) -> str | None:
+async def _instructions(call: ApiRequest, row: ConversationRow) -> str | None:
     try:
         words = (await compose(call.web, row, is_owner=call.is_owner)).talk.settings.get("system")
     except ThinkwireError:
@@ -194,30 +195,30 @@ async def _instructions(call: Call, row: ConversationRow) -> str | None:
     return str(words) if words else None
 
 
-def _told(group: Group, making: Making | None) -> dict[str, Any]:
+def _told(group: MessageGroup, making: ActiveRun | None) -> dict[str, Any]:
     """An answer in the making is given as it was before; its stream has the rest."""
     if making is None or making.message_id != group.id:
         return ui_message(group)
     at = next((index for index, kept in enumerate(group.kept) if kept.id == making.base), -1)
     before = group.kept[: at + 1]
     told = ui_message(group, running=True)
-    earlier = ui_message(Group("assistant", before))["parts"] if before else []
+    earlier = ui_message(MessageGroup("assistant", before))["parts"] if before else []
     return told | {"parts": earlier}
 
 
-def _begins_here(making: Making, path: list[MessageRow]) -> bool:
+def _begins_here(making: ActiveRun, path: list[MessageRow]) -> bool:
     """Whether an answer of which nothing has come will be the next message of this branch."""
     ids = [kept.id for kept in path]
     return making.message_id not in ids and (making.base is None or making.base in ids)
 
 
-def _nothing_yet(making: Making, path: list[MessageRow]) -> dict[str, Any]:
+def _nothing_yet(making: ActiveRun, path: list[MessageRow]) -> dict[str, Any]:
     parent = path[-1].id if path else None
     metadata = {"status": "streaming", "parent_id": parent}
     return {"id": making.message_id, "role": "assistant", "parts": [], "metadata": metadata}
 
 
-async def _standing_at(call: Call, row: ConversationRow, id: str) -> str:
+async def _standing_at(call: ApiRequest, row: ConversationRow, id: str) -> str:
     """A message of the branch that is shown is gone on from; with another one, its branch is shown."""
     store = call.web.store
     branches = await store.tree(row.id)
@@ -227,10 +228,10 @@ async def _standing_at(call: Call, row: ConversationRow, id: str) -> str:
     for group in groups(path):
         if any(kept.id == id for kept in group.kept):
             return group.last.id
-    return Tree(branches).newest_under(id)
+    return MessageTree(branches).newest_under(id)
 
 
-async def _found(call: Call, words: str, limit: int) -> list[ConversationRow]:
+async def _found(call: ApiRequest, words: str, limit: int) -> list[ConversationRow]:
     found: dict[str, ConversationRow] = {}
     for hit in await call.web.store.search(words, call.owner, limit * 3):
         if hit.conversation_id not in found and len(found) < limit:
@@ -262,7 +263,7 @@ def _entry(row: ConversationRow, model: str | None, running: bool) -> shapes.Con
     )
 
 
-async def _whole(call: Call, row: ConversationRow) -> shapes.Conversation:
+async def _whole(call: ApiRequest, row: ConversationRow) -> shapes.Conversation:
     running = await call.web.runs.running([row.id])
     context, model = await _context(call, row)
     return shapes.Conversation(
@@ -274,7 +275,7 @@ async def _whole(call: Call, row: ConversationRow) -> shapes.Conversation:
     )
 
 
-async def _context(call: Call, row: ConversationRow) -> tuple[shapes.Context | None, str | None]:
+async def _context(call: ApiRequest, row: ConversationRow) -> tuple[shapes.Context | None, str | None]:
     """How full the window is, and of which model; unknown where no model can be asked."""
     try:
         talk = (await compose(call.web, row, is_owner=call.is_owner)).talk

@@ -15,15 +15,16 @@ from thinkwire.messages import Document, Image
 from thinkwire.session.attachments import LARGEST, attached
 from thinkwire.session.tools.output import picture_type
 from thinkwire.store import RowNotFound
-from thinkwire.web import owned, shapes
-from thinkwire.web.call import Call
-from thinkwire.web.problems import Problem, not_there
+from thinkwire.web import schemas as shapes
+from thinkwire.web.api import ownership as owned
+from thinkwire.web.errors import Problem, not_there
+from thinkwire.web.request import ApiRequest
 
 _ROOM = 64 * 1024
 """Bytes of a form beside the file in it."""
 
 
-async def upload(call: Call) -> shapes.File:
+async def upload(call: ApiRequest) -> shapes.File:
     """Keeps a file for a day. Its type is what it is, not what it is said to be."""
     name, data = await _taken(call)
     try:
@@ -36,7 +37,7 @@ async def upload(call: Call) -> shapes.File:
     return shapes.File(row.id, row.media_type, row.name, row.size)
 
 
-async def download(call: Call) -> Response:
+async def download(call: ApiRequest) -> Response:
     try:
         row, data = await call.web.store.upload(call.named("id"), call.owner)
     except RowNotFound:
@@ -44,7 +45,7 @@ async def download(call: Call) -> Response:
     return served(data, row.media_type, row.name)
 
 
-async def message_file(call: Call) -> Response:
+async def message_file(call: ApiRequest) -> Response:
     """A picture or file of a message."""
     kept = await owned.message(call)
     number = call.named("number")
@@ -81,7 +82,7 @@ def served(data: bytes, media: str, name: str) -> Response:
     return Response(data, headers=headers, media_type=safe)
 
 
-async def _taken(call: Call) -> tuple[str, bytes]:
+async def _taken(call: ApiRequest) -> tuple[str, bytes]:
     """The file of a form, as long as it is not too large."""
     request = call.request
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):

@@ -17,17 +17,17 @@ from thinkwire.pricing import context_of, price_of
 from thinkwire.providers import find_provider
 from thinkwire.reasoning.feedback import feedback
 from thinkwire.settings import Layer
-from thinkwire.web import shapes
-from thinkwire.web.call import Call
-from thinkwire.web.composing import located, tools_for
-from thinkwire.web.state import Web
+from thinkwire.web import schemas as shapes
+from thinkwire.web.api.session_factory import located, tools_for
+from thinkwire.web.request import ApiRequest
+from thinkwire.web.state import AppState
 from thinkwire.web.thinking import ability, sentence, settings_of
 
 _PATIENCE = 3.0
 """Seconds for which a list waits for MCP servers; whoever asks again finds those that take longer."""
 
 
-async def list_models(call: Call) -> shapes.Models:
+async def list_models(call: ApiRequest) -> shapes.Models:
     """Those that can be asked first, then the newest. Words in `q` must all be found."""
     words = call.query.q.lower().split()
     today = datetime.datetime.now(datetime.UTC).date()
@@ -39,7 +39,7 @@ async def list_models(call: Call) -> shapes.Models:
     return shapes.Models(await asyncio.to_thread(lambda: [_model(facts, today, keys) for facts in shown]))
 
 
-async def plan(call: Call) -> shapes.PlanAnswer:
+async def plan(call: ApiRequest) -> shapes.PlanAnswer:
     """What a model with these settings would be sent, without sending it."""
     web, body = call.web, call.body
     at = located(web, body.model)
@@ -60,7 +60,7 @@ async def plan(call: Call) -> shapes.PlanAnswer:
     )
 
 
-async def list_tools(call: Call) -> list[shapes.ToolEntry]:
+async def list_tools(call: ApiRequest) -> list[shapes.ToolEntry]:
     """Those of the workspace, and those of MCP servers that can be reached."""
     own = tools_for(call.web, call.owner, is_owner=call.is_owner)
     specs = (*own, *await call.web.servers.tools(_PATIENCE, only_shared=not call.is_owner))
@@ -70,7 +70,7 @@ async def list_tools(call: Call) -> list[shapes.ToolEntry]:
     ]
 
 
-async def list_servers(call: Call) -> list[shapes.ToolServer]:
+async def list_servers(call: ApiRequest) -> list[shapes.ToolServer]:
     """How the MCP servers are; what is wrong with one is for the local owner and for administrators."""
     web = call.web
     await web.servers.tools(_PATIENCE, only_shared=not call.is_owner)
@@ -81,7 +81,7 @@ async def list_servers(call: Call) -> list[shapes.ToolServer]:
     ]
 
 
-def facts_of(web: Web, model: str | None) -> Facts | None:
+def facts_of(web: AppState, model: str | None) -> Facts | None:
     """What is known about a model by its name; ConfigError when nobody has it."""
     found = located(web, model).found if model else None
     return found.facts if found else None
@@ -91,7 +91,7 @@ def _offered(facts: Facts, today: datetime.date) -> bool:
     return "*" not in facts.id and (facts.retires is None or facts.retires > today)
 
 
-def _found(web: Web, facts: Facts, words: Iterable[str]) -> bool:
+def _found(web: AppState, facts: Facts, words: Iterable[str]) -> bool:
     provider = web.client.providers.get(facts.provider)
     if provider is None:
         return False
@@ -99,13 +99,13 @@ def _found(web: Web, facts: Facts, words: Iterable[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _rank(web: Web, facts: Facts) -> tuple[Any, ...]:
+def _rank(web: AppState, facts: Facts) -> tuple[Any, ...]:
     age = -facts.released.toordinal() if facts.released else 0
     own = facts.maker == web.client.providers[facts.provider].label
     return not _has_key(web, facts.provider), not own, age, facts.provider, facts.id
 
 
-def _has_key(web: Web, provider: str) -> bool:
+def _has_key(web: AppState, provider: str) -> bool:
     found = web.client.providers.get(provider)
     return found is not None and _asked_lately(web.client, provider, int(time.time() // 5))
 

@@ -15,16 +15,16 @@ from thinkwire.session import Busy
 from thinkwire.store import Store
 from thinkwire.store.ids import new_id
 from thinkwire.store.process import is_gone, this_process
-from thinkwire.web.answering import Answering
+from thinkwire.web.api.message_groups import groups
 from thinkwire.web.approvals import Decision
-from thinkwire.web.board import RENEW, Board, Notice, Order
 from thinkwire.web.broadcast import Numbered
-from thinkwire.web.frames import merged
-from thinkwire.web.grouping import groups
+from thinkwire.web.change_feed import ChangeFeed
+from thinkwire.web.errors import Problem
 from thinkwire.web.metadata import metadata_of
-from thinkwire.web.news import News
-from thinkwire.web.problems import Problem
-from thinkwire.web.runs import LINGER, Begin, Following, Making, Runs, not_owner
+from thinkwire.web.runs.redis_bus import RENEW, RedisBus, RunCommand, RunLease
+from thinkwire.web.runs.registry import LINGER, ActiveRun, Begin, RunHandle, RunRegistry, not_owner
+from thinkwire.web.runs.run import WebRun
+from thinkwire.web.ui_stream.encoder import merged
 
 PATIENCE = 10.0
 """Seconds to wait for another process to stop an answer."""
@@ -36,14 +36,14 @@ _SETTLE_EVERY = 4
 _log = logging.getLogger("thinkwire.web")
 
 
-class SharedRuns(Runs):
+class RedisRunRegistry(RunRegistry):
     """The answers of all processes, by way of Redis."""
 
-    def __init__(self, store: Store, board: Board, news: News, linger: float = LINGER) -> None:
+    def __init__(self, store: Store, board: RedisBus, news: ChangeFeed, linger: float = LINGER) -> None:
         super().__init__(news, linger)
         self._store = store
         self._board = board
-        self._notices: dict[str, Notice] = {}
+        self._notices: dict[str, RunLease] = {}
         self._publishers: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
@@ -51,17 +51,17 @@ class SharedRuns(Runs):
         self._later(self._renew())
         self._later(self._obey())
 
-    async def find(self, conversation_id: str) -> Following | None:
+    async def find(self, conversation_id: str) -> RunHandle | None:
         here = await super().find(conversation_id)
         notice = (await self._board.active([conversation_id])).get(conversation_id)
         if here is not None and (notice is None or notice.run == here.id):
             return here
         if notice is not None:
-            return Elsewhere(self._board, self._store, conversation_id, notice)
+            return RemoteRun(self._board, self._store, conversation_id, notice)
         notice = await self._board.last(conversation_id)
         if notice is None:
             return None
-        return Elsewhere(self._board, self._store, conversation_id, notice, over=True)
+        return RemoteRun(self._board, self._store, conversation_id, notice, over=True)
 
     async def stop(self, conversation_id: str) -> bool:
         if await super().stop(conversation_id):
@@ -70,7 +70,7 @@ class SharedRuns(Runs):
         if notice is None:
             return False
         if not await self._abandoned(conversation_id, notice):
-            await self._board.order(notice.inbox, Order("stop", conversation_id, notice.run))
+            await self._board.order(notice.inbox, RunCommand("stop", conversation_id, notice.run))
             await self._until_free(conversation_id, notice)
         return True
 
@@ -83,27 +83,27 @@ class SharedRuns(Runs):
         if notice is None or notice.inbox == self._board.inbox:
             return False
         reply = new_id()
-        order = Order("approve", conversation_id, notice.run, call_id, decision, reply, is_owner)
+        order = RunCommand("approve", conversation_id, notice.run, call_id, decision, reply, is_owner)
         await self._board.order(notice.inbox, order)
         word = await self._board.reply(reply)
         if word == "not_owner":
             raise not_owner()
         return word == "yes"
 
-    async def running(self, conversation_ids: Iterable[str]) -> dict[str, Making]:
+    async def running(self, conversation_ids: Iterable[str]) -> dict[str, ActiveRun]:
         ids = list(conversation_ids)
         here = await super().running(ids)
         others = await self._board.active([id for id in ids if id not in here])
         now = time.time()
         return here | {
-            id: Making(notice.message_id, notice.base)
+            id: ActiveRun(notice.message_id, notice.base)
             for id, notice in others.items()
             if not is_gone(notice.process, now, now)
         }
 
-    async def _begun(self, conversation_id: str, begin: Begin) -> Answering:
+    async def _begun(self, conversation_id: str, begin: Begin) -> WebRun:
         """Claimed before anything is said, and told again once it is known which message it will be."""
-        claim = Notice(new_id(), "", None, this_process(), self._board.inbox)
+        claim = RunLease(new_id(), "", None, this_process(), self._board.inbox)
         await self._claim_shared(conversation_id, claim)
         try:
             answering = await begin()
@@ -120,7 +120,7 @@ class SharedRuns(Runs):
         self._publishers[answering.id] = asyncio.create_task(self._publish(answering))
         return answering
 
-    async def _claim_shared(self, conversation_id: str, claim: Notice) -> None:
+    async def _claim_shared(self, conversation_id: str, claim: RunLease) -> None:
         for _ in range(_TRIES):
             if await self._board.claim(conversation_id, claim):
                 return
@@ -129,7 +129,7 @@ class SharedRuns(Runs):
                 await asyncio.sleep(_PAUSE)
         raise Busy("an answer is being made in this conversation already: wait for it, or stop it")
 
-    async def _abandoned(self, conversation_id: str, notice: Notice) -> bool:
+    async def _abandoned(self, conversation_id: str, notice: RunLease) -> bool:
         """Whether its process is gone from this machine; then nobody makes the answer any more."""
         now = time.time()
         if not is_gone(notice.process, now, now):
@@ -138,7 +138,7 @@ class SharedRuns(Runs):
         await self._store.settle(conversation_id)
         return True
 
-    async def _until_free(self, conversation_id: str, notice: Notice) -> None:
+    async def _until_free(self, conversation_id: str, notice: RunLease) -> None:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             now = (await self._board.active([conversation_id])).get(conversation_id)
@@ -147,7 +147,7 @@ class SharedRuns(Runs):
             await asyncio.sleep(_PAUSE)
         raise Problem(504, "slow", "the process that makes this answer does not stop it", advice="retry")
 
-    async def _publish(self, answering: Answering) -> None:
+    async def _publish(self, answering: WebRun) -> None:
         """Tells the others; if Redis fails, whoever reads here still reads."""
         try:
             async for batch in answering.broadcast.follow(joined=False):
@@ -155,7 +155,7 @@ class SharedRuns(Runs):
         except Problem as error:
             _log.warning("answer %s is told to nobody else: %s", answering.id, error)
 
-    async def _ended(self, answering: Answering) -> None:
+    async def _ended(self, answering: WebRun) -> None:
         await asyncio.wait([self._publishers.pop(answering.id)])
         notice = self._notices.pop(answering.conversation_id)
         try:
@@ -188,7 +188,7 @@ class SharedRuns(Runs):
             if order is not None:
                 self._later(self._do(order))
 
-    async def _do(self, order: Order) -> None:
+    async def _do(self, order: RunCommand) -> None:
         answering = self._answers.get(order.conversation_id)
         if answering is None or answering.id != order.run:
             return
@@ -202,11 +202,11 @@ class SharedRuns(Runs):
                 await self._board.answer(order.reply, word)
 
 
-class Elsewhere:
+class RemoteRun:
     """An answer that another process makes."""
 
     def __init__(
-        self, board: Board, store: Store, conversation_id: str, notice: Notice, *, over: bool = False
+        self, board: RedisBus, store: Store, conversation_id: str, notice: RunLease, *, over: bool = False
     ) -> None:
         self._board = board
         self._store = store

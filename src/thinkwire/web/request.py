@@ -14,9 +14,9 @@ from starlette.responses import Response
 from thinkwire.errors import MalformedInput, ThinkwireError
 from thinkwire.jsonvalue import dump, parse, parse_as
 from thinkwire.store import UserRow
-from thinkwire.web.guard import who
-from thinkwire.web.problems import Problem, not_there, retry_after, told
-from thinkwire.web.state import Web
+from thinkwire.web.auth.security import who
+from thinkwire.web.errors import Problem, not_there, retry_after, told
+from thinkwire.web.state import AppState
 from thinkwire.wire.retry_after import header_value
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -27,10 +27,12 @@ LARGEST_OPEN_BODY = 64 * 1024
 _log = logging.getLogger("thinkwire.web")
 
 
-class Call:
+class ApiRequest:
     """A request that may be made. `owner` is whose things it is about; empty where there are no accounts."""
 
-    def __init__(self, web: Web, request: Request, user: UserRow | None, *, is_owner: bool = False) -> None:
+    def __init__(
+        self, web: AppState, request: Request, user: UserRow | None, *, is_owner: bool = False
+    ) -> None:
         self.web = web
         self.request = request
         self.user = user
@@ -48,7 +50,7 @@ class Call:
         return value
 
 
-Handler = Callable[[Call], Awaitable[Any]]
+Handler = Callable[[ApiRequest], Awaitable[Any]]
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +74,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     multipart: bool = False
 
 
-async def perform(operation: Operation, call: Call) -> Response:
+async def perform(operation: Operation, call: ApiRequest) -> Response:
     """The answer to a call, whatever happens."""
     try:
         if operation.query is not None:
@@ -95,7 +97,7 @@ async def perform(operation: Operation, call: Call) -> Response:
         )
 
 
-async def still_signed_in(call: Call) -> bool:
+async def still_signed_in(call: ApiRequest) -> bool:
     """Whether whoever waits for something may still have it: people are signed out in the meantime."""
     if call.web.options.why_off() is not None:
         return False

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from thinkwire.request_origin import has_forwarding_headers, host_of, is_loopback
 from thinkwire.store import UserRow
-from thinkwire.web.problems import Problem
-from thinkwire.web.start_token import cookie_name
-from thinkwire.web.state import Web
-from thinkwire.web.throttle import counted_address
+from thinkwire.web.auth.start_token import cookie_name
+from thinkwire.web.auth.throttle import counted_address
+from thinkwire.web.errors import Problem
+from thinkwire.web.state import AppState
 
 SESSION_COOKIE = "thinkwire_session"
 CSRF_COOKIE = "thinkwire_csrf"
@@ -64,7 +64,7 @@ def csrf_of(session: str) -> str:
     return hmac.new(session.encode("utf-8", "replace"), b"thinkwire csrf", "sha256").hexdigest()
 
 
-def check(web: Web, request: Request, *, before_sign_in: bool = False) -> None:
+def check(web: AppState, request: Request, *, before_sign_in: bool = False) -> None:
     """Refuse unknown hosts, other sites' pages, and requests without the start token where one is needed.
 
     An operation `before_sign_in` needs neither token nor CSRF header: it is what checks the token.
@@ -95,18 +95,18 @@ NEEDS_TOKEN = (
 )
 
 
-def has_start_cookie(web: Web, request: Request) -> bool:
+def has_start_cookie(web: AppState, request: Request) -> bool:
     """Return whether the browser has shown the start token before."""
     return web.start_token.matches_cookie(cookie_of(request, _start_cookie(request)))
 
 
-def has_start_token(web: Web, request: Request) -> bool:
+def has_start_token(web: AppState, request: Request) -> bool:
     """Return whether the Authorization header has the start token."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return scheme.lower() == "bearer" and is_start_token(web, request, token.strip())
 
 
-def is_start_token(web: Web, request: Request, presented: str) -> bool:
+def is_start_token(web: AppState, request: Request, presented: str) -> bool:
     """Compare a token that was presented; Problem after too many wrong ones from an address."""
     address = address_of(request)
     web.guesses.check(address)
@@ -116,7 +116,7 @@ def is_start_token(web: Web, request: Request, presented: str) -> bool:
     return False
 
 
-def give_start_cookie(web: Web, request: Request, response: Response) -> None:
+def give_start_cookie(web: AppState, request: Request, response: Response) -> None:
     """Remember in the browser, until it is closed, that it has shown the start token."""
     response.set_cookie(
         _start_cookie(request),
@@ -137,7 +137,7 @@ def address_of(request: Request) -> str:
     return counted_address(request.client.host if request.client else None)
 
 
-def is_local_owner(web: Web, request: Request) -> bool:
+def is_local_owner(web: AppState, request: Request) -> bool:
     """Return whether the person at this machine asks, who may do what the server may do.
 
     `check` has seen the start token. With accounts it is never so: the configuration alone decides.
@@ -145,7 +145,7 @@ def is_local_owner(web: Web, request: Request) -> bool:
     return not web.options.auth and is_local(request)
 
 
-def _check_host(web: Web, request: Request) -> None:
+def _check_host(web: AppState, request: Request) -> None:
     hosts = request.headers.getlist("host")
     if len(hosts) != 1:
         raise Problem(400, "host", "a request needs exactly one Host header")
@@ -174,7 +174,7 @@ def cookie_of(request: Request, name: str) -> str:
     return request.cookies.get(name, "")
 
 
-async def who(web: Web, request: Request) -> UserRow | None:
+async def who(web: AppState, request: Request) -> UserRow | None:
     """Who is signed in; None for nobody."""
     token = cookie_of(request, SESSION_COOKIE)
     return await web.store.signed_in(digest(token)) if web.options.auth and token else None

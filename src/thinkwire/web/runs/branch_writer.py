@@ -11,10 +11,10 @@ from thinkwire.session import NextRequest, Session
 from thinkwire.session.next_request import RetryHint
 from thinkwire.store import Store
 from thinkwire.store.rows import MessageRow
-from thinkwire.web.record import asked_record
+from thinkwire.web.api.explain_record import asked_record
 
 
-class Line:
+class BranchWriter:
     """A keeper that goes its own way: what other tabs do to the conversation's head does not turn it.
 
     The first answer on it gets the id that was promised to whoever watches.
@@ -56,11 +56,11 @@ class Line:
             await self._store.revise(self.last_answer, notes=self._notes)
 
 
-class Talk(Session):
+class ExplainingSession(Session):
     """A session that remembers what it asked, for whoever wants it explained."""
 
     async def asked(self, again: RetryHint | None = None) -> NextRequest:
         asked = await super().asked(again)
-        if isinstance(self.keeper, Line):
+        if isinstance(self.keeper, BranchWriter):
             self.keeper.asked = asked
         return asked

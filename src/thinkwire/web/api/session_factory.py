@@ -22,24 +22,24 @@ from thinkwire.session.default_model import first_model
 from thinkwire.session.tools import Spec, Toolbox, builtin_tools
 from thinkwire.settings import Layer, Settings, checked_layer
 from thinkwire.store import AgentRow, ConversationRow
-from thinkwire.web.line import Talk
-from thinkwire.web.permissions import allowed_specs, is_owners_tool, narrowed, why_not_offered
-from thinkwire.web.servers import PATIENCE, names_servers
-from thinkwire.web.state import Web
-from thinkwire.web.thinking import Wanted, settings_of
+from thinkwire.web.auth.permissions import allowed_specs, is_owners_tool, narrowed, why_not_offered
+from thinkwire.web.mcp_servers import PATIENCE, names_servers
+from thinkwire.web.runs.branch_writer import ExplainingSession
+from thinkwire.web.state import AppState
+from thinkwire.web.thinking import ThinkingChoice, settings_of
 
 THINKING = "thinking"
 NO_TOOLS: dict[str, list[str]] = {"tools.enabled": []}
 
 
-class Composed(msgspec.Struct, frozen=True):
+class ComposedSession(msgspec.Struct, frozen=True):
     """A session that is ready to talk, and what there is to say about how it came to be."""
 
-    talk: Talk
+    talk: ExplainingSession
     notes: tuple[Note, ...] = ()
 
 
-def tools_for(web: Web, owner: str, *, is_owner: bool) -> tuple[Spec, ...]:
+def tools_for(web: AppState, owner: str, *, is_owner: bool) -> tuple[Spec, ...]:
     """Return the workspace tools of a requester; with accounts, files in a folder of one's own."""
     folder = web.options.workspace
     if not web.options.auth:
@@ -53,7 +53,7 @@ def tools_for(web: Web, owner: str, *, is_owner: bool) -> tuple[Spec, ...]:
 
 
 async def tools_named(
-    web: Web, owner: str, patterns: Iterable[str], patience: float = PATIENCE, *, is_owner: bool
+    web: AppState, owner: str, patterns: Iterable[str], patience: float = PATIENCE, *, is_owner: bool
 ) -> tuple[Spec, ...]:
     """The tools of an owner among which these are; MCP servers are opened only where they are meant."""
     own = tools_for(web, owner, is_owner=is_owner)
@@ -68,14 +68,14 @@ def _tools(folder: Path) -> tuple[Spec, ...]:
     return builtin_tools(folder)
 
 
-def located(web: Web, model: str) -> ResolvedModel:
+def located(web: AppState, model: str) -> ResolvedModel:
     """The service and the facts of a model; ConfigError when nobody has it."""
     return resolve_model(web.client.asking(Request(), model=model, scope=EVERYONE), time.time())
 
 
 async def compose(
-    web: Web, row: ConversationRow, *, is_owner: bool = False, patience: float = 0.0
-) -> Composed:
+    web: AppState, row: ConversationRow, *, is_owner: bool = False, patience: float = 0.0
+) -> ComposedSession:
     """The session of a conversation; whoever needs its tools waits for those that are not there yet.
 
     Anyone but the local owner gets it without what only the local owner may switch on.
@@ -94,10 +94,10 @@ async def compose(
     talk.settings = settings
     talk.keeper = web.store
     talk.learning_scope = web_scope(row.owner)
-    return Composed(talk, (*ignored, *notes))
+    return ComposedSession(talk, (*ignored, *notes))
 
 
-def composed_settings(web: Web, row: ConversationRow, agent: AgentRow | None) -> Settings:
+def composed_settings(web: AppState, row: ConversationRow, agent: AgentRow | None) -> Settings:
     """What is configured here, then the agent, then the conversation; there is always a model."""
     settings = load_settings().with_layer(Layer("model", NO_TOOLS))
     name = row.model or (agent.model if agent else None) or settings.get("model")
@@ -110,7 +110,7 @@ def composed_settings(web: Web, row: ConversationRow, agent: AgentRow | None) ->
     return settings
 
 
-def known_facts(web: Web, model: str | None) -> Facts | None:
+def known_facts(web: AppState, model: str | None) -> Facts | None:
     """What is known about a model; nothing, too, where nobody has it."""
     try:
         found = located(web, model).found if model else None
@@ -128,9 +128,9 @@ def checked_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def wanted_of(value: Any) -> Wanted:
+def wanted_of(value: Any) -> ThinkingChoice:
     try:
-        return msgspec.convert(value, Wanted)
+        return msgspec.convert(value, ThinkingChoice)
     except msgspec.ValidationError as error:
         raise MalformedInput(str(error), path=THINKING) from None
 
@@ -152,7 +152,7 @@ def _agent_values(agent: AgentRow, facts: Facts | None) -> dict[str, Any]:
 
 
 def _with_known_tools(
-    web: Web, settings: Settings, specs: tuple[Spec, ...], *, is_owner: bool
+    web: AppState, settings: Settings, specs: tuple[Spec, ...], *, is_owner: bool
 ) -> tuple[Settings, tuple[Note, ...]]:
     """A tool that is not there any more does not keep a conversation from going on."""
     enabled = settings.get("tools.enabled")
@@ -172,7 +172,7 @@ def _with_known_tools(
     return settings, tuple(notes)
 
 
-def _why_not(web: Web, tool: str) -> str:
+def _why_not(web: AppState, tool: str) -> str:
     """Why a tool is not there. What is wrong with a server is for whoever runs it."""
     server = web.servers.server_of(tool)
     if server is None:

@@ -20,7 +20,7 @@ from thinkwire.errors import ConfigError
 from thinkwire.jsonvalue import dump
 from thinkwire.store.ids import new_id
 from thinkwire.web.broadcast import Numbered
-from thinkwire.web.problems import Problem
+from thinkwire.web.errors import Problem
 
 PREFIX = "thinkwire:web:"
 _NEWS = f"{PREFIX}news"
@@ -43,7 +43,7 @@ return {count, redis.call('PTTL', KEYS[1])}"""
 _UNCOUNT = "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end return 0"
 
 
-class Notice(msgspec.Struct, frozen=True):
+class RunLease(msgspec.Struct, frozen=True):
     """An answer in the making, and the process that makes it."""
 
     run: str
@@ -53,7 +53,7 @@ class Notice(msgspec.Struct, frozen=True):
     inbox: str
 
 
-class Order(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunCommand(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a process is asked to do about an answer that it makes."""
 
     what: str
@@ -66,12 +66,12 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the local owner asks."""
 
 
-_notice = msgspec.json.Decoder(Notice).decode
-_order = msgspec.json.Decoder(Order).decode
+_notice = msgspec.json.Decoder(RunLease).decode
+_order = msgspec.json.Decoder(RunCommand).decode
 _batch = msgspec.json.Decoder(list[tuple[int, dict[str, Any]]]).decode
 
 
-class Board:
+class RedisBus:
     """What can be done with the keys above. Problem 503 when Redis does not answer."""
 
     def __init__(self, url: str) -> None:
@@ -93,24 +93,24 @@ class Board:
         async with _told():
             await self._redis.ping()
 
-    async def claim(self, conversation_id: str, notice: Notice) -> bool:
+    async def claim(self, conversation_id: str, notice: RunLease) -> bool:
         """Whether nobody else makes an answer there; from now on it is ours."""
         async with _told():
             lease = int(LEASE * 1000)
             return bool(await self._redis.set(_active(conversation_id), dump(notice), nx=True, px=lease))
 
-    async def renew(self, notices: dict[str, Notice]) -> None:
+    async def renew(self, notices: dict[str, RunLease]) -> None:
         async with _told(), self._redis.pipeline(transaction=False) as pipe:
             for conversation_id, notice in notices.items():
                 pipe.set(_active(conversation_id), dump(notice), px=int(LEASE * 1000))
             await pipe.execute()
 
-    async def free(self, conversation_id: str, notice: Notice) -> None:
+    async def free(self, conversation_id: str, notice: RunLease) -> None:
         """Takes a claim back, if it is still that one."""
         async with _told():
             await self._redis.eval(_FREE, 1, _active(conversation_id), dump(notice))
 
-    async def active(self, conversation_ids: Sequence[str]) -> dict[str, Notice]:
+    async def active(self, conversation_ids: Sequence[str]) -> dict[str, RunLease]:
         if not conversation_ids:
             return {}
         async with _told():
@@ -119,7 +119,7 @@ class Board:
             id: _notice(value) for id, value in zip(conversation_ids, found, strict=True) if value is not None
         }
 
-    async def last(self, conversation_id: str) -> Notice | None:
+    async def last(self, conversation_id: str) -> RunLease | None:
         async with _told():
             value = await self._redis.get(f"{PREFIX}last:{conversation_id}")
         return None if value is None else _notice(value)
@@ -130,7 +130,7 @@ class Board:
             pipe.expire(_frames(run), KEPT)
             await pipe.execute()
 
-    async def end(self, conversation_id: str, notice: Notice, count: int, linger: float) -> None:
+    async def end(self, conversation_id: str, notice: RunLease, count: int, linger: float) -> None:
         """The conversation is free before anyone can read that the answer is over."""
         await self.free(conversation_id, notice)
         async with _told(), self._redis.pipeline(transaction=False) as pipe:
@@ -152,13 +152,13 @@ class Board:
                 frames += [(number, frame) for number, frame in _batch(fields[b"frames"]) if number > after]
         return frames, False
 
-    async def order(self, inbox: str, order: Order) -> None:
+    async def order(self, inbox: str, order: RunCommand) -> None:
         async with _told(), self._redis.pipeline(transaction=False) as pipe:
             pipe.rpush(f"{PREFIX}orders:{inbox}", dump(order))
             pipe.expire(f"{PREFIX}orders:{inbox}", 60)
             await pipe.execute()
 
-    async def next_order(self) -> Order | None:
+    async def next_order(self) -> RunCommand | None:
         """Waits a moment for one."""
         found = await self._popped(f"{PREFIX}orders:{self.inbox}")
         return None if found is None else _order(found)

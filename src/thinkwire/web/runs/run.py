@@ -15,13 +15,13 @@ from thinkwire.notes import Note
 from thinkwire.session import SessionEvent, SessionNote, TurnEnded, TurnSaved
 from thinkwire.session.formatting import what_failed
 from thinkwire.store.ids import new_id
+from thinkwire.web.api.message_groups import groups
 from thinkwire.web.approvals import Approvals, Decision
 from thinkwire.web.broadcast import Broadcast
-from thinkwire.web.frames import Teller
-from thinkwire.web.grouping import groups
-from thinkwire.web.line import Line, Talk
+from thinkwire.web.errors import failure_of
 from thinkwire.web.metadata import metadata_of
-from thinkwire.web.problems import failure_of
+from thinkwire.web.runs.branch_writer import BranchWriter, ExplainingSession
+from thinkwire.web.ui_stream.encoder import UIStreamEncoder
 
 BROKEN = Failure("overloaded", "the server failed on this answer; its log says why", code="broken")
 
@@ -29,7 +29,7 @@ _FINISH = {"stop": "stop", "length": "length", "refusal": "content-filter", "too
 _log = logging.getLogger("thinkwire.web")
 
 
-class Saying(msgspec.Struct, frozen=True):
+class UserInput(msgspec.Struct, frozen=True):
     """What begins an answer: something said, or nothing when the conversation goes on as it stands."""
 
     text: str | None = None
@@ -38,13 +38,13 @@ class Saying(msgspec.Struct, frozen=True):
     """What there is to say about it already."""
 
 
-class Answering:
+class WebRun:
     """Made when the answer begins. `broadcast` has everything that is told of it."""
 
     def __init__(
         self,
-        talk: Talk,
-        line: Line,
+        talk: ExplainingSession,
+        line: BranchWriter,
         message_id: str,
         parent_id: str | None = None,
         *,
@@ -67,7 +67,7 @@ class Answering:
         """The message after which this begins."""
         self._line = line
         self._parent_id = parent_id
-        self._teller = Teller()
+        self._teller = UIStreamEncoder()
         self._began = False
         self._stopped = False
         self._remarks: list[Note] = []
@@ -80,7 +80,7 @@ class Answering:
     def over(self) -> bool:
         return self.broadcast.over
 
-    def begin(self, saying: Saying) -> None:
+    def begin(self, saying: UserInput) -> None:
         """Starts; raises what keeps it from being started at all."""
         self._run = self._talk.start(saying.text, saying.files)
         self._remarks += saying.notes

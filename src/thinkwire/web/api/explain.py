@@ -11,15 +11,16 @@ from thinkwire.errors import MalformedInput
 from thinkwire.messages import Thinking
 from thinkwire.store import MessageRow
 from thinkwire.usage import added
-from thinkwire.web import owned, shapes
-from thinkwire.web.call import Call
-from thinkwire.web.grouping import Group, Tree, groups
+from thinkwire.web import schemas as shapes
+from thinkwire.web.api import ownership as owned
+from thinkwire.web.api.message_groups import MessageGroup, MessageTree, groups
+from thinkwire.web.errors import Problem
 from thinkwire.web.metadata import metadata_of, usage_shown
-from thinkwire.web.parts import notes_of
-from thinkwire.web.problems import Problem
+from thinkwire.web.request import ApiRequest
+from thinkwire.web.ui_stream.parts import notes_of
 
 
-async def explain(call: Call) -> shapes.Explained:
+async def explain(call: ApiRequest) -> shapes.Explained:
     """An answer's requests, its last one in full: requested, effective, observed."""
     kept = await owned.message(call)
     group = await _group(call, kept)
@@ -43,7 +44,7 @@ async def explain(call: Call) -> shapes.Explained:
     )
 
 
-async def usage(call: Call) -> shapes.Usage:
+async def usage(call: ApiRequest) -> shapes.Usage:
     """Tokens and cost by day, model and agent. Days are of UTC plus `offset` seconds; both ends count."""
     query = call.query
     since = _moment(query.since, "since", query.offset) or 0.0
@@ -58,9 +59,9 @@ async def usage(call: Call) -> shapes.Usage:
     )
 
 
-async def _group(call: Call, kept: MessageRow) -> Group | None:
+async def _group(call: ApiRequest, kept: MessageRow) -> MessageGroup | None:
     store = call.web.store
-    end = Tree(await store.tree(kept.conversation_id)).newest_under(kept.id)
+    end = MessageTree(await store.tree(kept.conversation_id)).newest_under(kept.id)
     path = await store.path(kept.conversation_id, end)
     found = (group for group in groups(path) if any(each.id == kept.id for each in group.kept))
     return next((group for group in found if group.role == "assistant"), None)
@@ -73,7 +74,7 @@ def _request(asked: dict[str, Any]) -> dict[str, Any] | None:
     return {name: asked.get(name) for name in names}
 
 
-def _observed(group: Group) -> dict[str, Any]:
+def _observed(group: MessageGroup) -> dict[str, Any]:
     """What the provider did, as far as it can be seen."""
     blocks = [block for kept in group.answers for block in kept.turn.blocks if isinstance(block, Thinking)]
     counted = added(kept.usage for kept in group.answers)

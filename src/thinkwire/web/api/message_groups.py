@@ -10,7 +10,7 @@ from thinkwire.messages import ToolResult
 from thinkwire.store.rows import Branch, MessageRow
 
 
-class Group(msgspec.Struct, frozen=True):
+class MessageGroup(msgspec.Struct, frozen=True):
     """What is shown as one message: one thing a person said, or one whole answer. Its id is the first's."""
 
     role: str
@@ -37,16 +37,16 @@ class Group(msgspec.Struct, frozen=True):
         )
 
 
-def groups(path: Iterable[MessageRow]) -> list[Group]:
+def groups(path: Iterable[MessageRow]) -> list[MessageGroup]:
     """A path as it is shown. Summaries are for models and are left out."""
-    found: list[Group] = []
+    found: list[MessageGroup] = []
     for kept in path:
         if kept.kind != "turn":
             continue
         if kept.role == "assistant" or has_results(kept):
             _extend(found, kept)
         if kept.role != "assistant" and not is_results(kept):
-            found.append(Group("user", (kept,)))
+            found.append(MessageGroup("user", (kept,)))
     return found
 
 
@@ -59,14 +59,14 @@ def is_results(kept: MessageRow) -> bool:
     return bool(kept.turn.blocks) and all(isinstance(block, ToolResult) for block in kept.turn.blocks)
 
 
-def _extend(found: list[Group], kept: MessageRow) -> None:
+def _extend(found: list[MessageGroup], kept: MessageRow) -> None:
     if found and found[-1].role == "assistant":
         found[-1] = msgspec.structs.replace(found[-1], kept=(*found[-1].kept, kept))
     else:
-        found.append(Group("assistant", (kept,)))
+        found.append(MessageGroup("assistant", (kept,)))
 
 
-class Tree:
+class MessageTree:
     """Where every message of a conversation stands."""
 
     def __init__(self, branches: Sequence[Branch]) -> None:

@@ -9,11 +9,11 @@ from typing import Protocol
 import msgspec
 
 from thinkwire.session import Busy
-from thinkwire.web.answering import Answering
 from thinkwire.web.approvals import Decision
 from thinkwire.web.broadcast import Numbered
-from thinkwire.web.news import News
-from thinkwire.web.problems import Problem
+from thinkwire.web.change_feed import ChangeFeed
+from thinkwire.web.errors import Problem
+from thinkwire.web.runs.run import WebRun
 
 LINGER = 60.0
 """Seconds for which an answer that is over can still be read to its end by whoever lost the connection."""
@@ -23,7 +23,7 @@ _LAST_WORDS = 5.0
 """Seconds for telling others that an answer is over."""
 
 
-class Following(Protocol):
+class RunHandle(Protocol):
     """An answer that can be followed, wherever it is made."""
 
     @property
@@ -38,17 +38,17 @@ class Following(Protocol):
     def follow(self, after: int = 0) -> AsyncGenerator[list[Numbered], None]: ...
 
 
-class Making(msgspec.Struct, frozen=True):
+class ActiveRun(msgspec.Struct, frozen=True):
     """An answer in the making: the message that it will be, and the one after which it began."""
 
     message_id: str
     base: str | None = None
 
 
-class _Here:
+class _LocalRun:
     """An answer that this process makes."""
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: WebRun) -> None:
         self._answering = answering
         self.id = answering.id
         self.message_id = answering.message_id
@@ -61,16 +61,16 @@ class _Here:
         return self._answering.broadcast.follow(after)
 
 
-Begin = Callable[[], Awaitable[Answering]]
+Begin = Callable[[], Awaitable[WebRun]]
 
 
-class Runs:
+class RunRegistry:
     """The answers of this process."""
 
-    def __init__(self, news: News, linger: float = LINGER) -> None:
+    def __init__(self, news: ChangeFeed, linger: float = LINGER) -> None:
         self.linger = linger
         self._news = news
-        self._answers: dict[str, Answering] = {}
+        self._answers: dict[str, WebRun] = {}
         self._claimed: dict[str, asyncio.Event] = {}
         """Conversations with an answer, and what is set when they are free again."""
         self._closing = False
@@ -79,7 +79,7 @@ class Runs:
     async def open(self) -> None:
         """Before the first answer."""
 
-    async def start(self, conversation_id: str, begin: Begin) -> Following:
+    async def start(self, conversation_id: str, begin: Begin) -> RunHandle:
         """Begins an answer; Busy when the conversation has one in the making."""
         if self._closing:
             raise Busy("the server is about to end; try again in a moment")
@@ -92,12 +92,12 @@ class Runs:
         self._answers[conversation_id] = answering
         self._later(self._until_over(answering))
         await self._news.tell(answering.owner, conversation_id)
-        return _Here(answering)
+        return _LocalRun(answering)
 
-    async def find(self, conversation_id: str) -> Following | None:
+    async def find(self, conversation_id: str) -> RunHandle | None:
         """The answer in the making, or one that has just ended."""
         answering = self._answers.get(conversation_id)
-        return _Here(answering) if answering else None
+        return _LocalRun(answering) if answering else None
 
     async def stop(self, conversation_id: str) -> bool:
         """Whether there was something to stop; it is kept when this returns."""
@@ -119,10 +119,10 @@ class Runs:
             raise not_owner()
         return decided
 
-    async def running(self, conversation_ids: Iterable[str]) -> dict[str, Making]:
+    async def running(self, conversation_ids: Iterable[str]) -> dict[str, ActiveRun]:
         """Of these conversations, those with an answer in the making."""
         return {
-            id: Making(found.message_id, found.base)
+            id: ActiveRun(found.message_id, found.base)
             for id in conversation_ids
             if (found := self._answers.get(id)) is not None and not found.over
         }
@@ -151,14 +151,14 @@ class Runs:
     def _free(self, conversation_id: str) -> None:
         self._claimed.pop(conversation_id).set()
 
-    async def _begun(self, conversation_id: str, begin: Begin) -> Answering:
+    async def _begun(self, conversation_id: str, begin: Begin) -> WebRun:
         """Begins it; whoever shares answers with others makes sure that nobody else does."""
         return await begin()
 
-    async def _ended(self, answering: Answering) -> None:
+    async def _ended(self, answering: WebRun) -> None:
         """For whoever must be told that an answer is over."""
 
-    async def _until_over(self, answering: Answering) -> None:
+    async def _until_over(self, answering: WebRun) -> None:
         await answering.wait()
         try:
             await self._ended(answering)

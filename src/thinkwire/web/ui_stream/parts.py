@@ -9,7 +9,7 @@ from thinkwire.dialects.shared import arguments_object
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
 from thinkwire.notes import Note
 from thinkwire.store.rows import MessageRow
-from thinkwire.web.grouping import Group
+from thinkwire.web.api.message_groups import MessageGroup
 
 Part = dict[str, Any]
 
@@ -62,7 +62,7 @@ def _content(block: Block) -> str:
     return ""
 
 
-def parts_of(group: Group, *, running: bool = False) -> list[Part]:
+def parts_of(group: MessageGroup, *, running: bool = False) -> list[Part]:
     """Everything of a message that is shown, in its order; Notes come last."""
     if group.role == "user":
         return list(_blocks(group.last, live=False))
@@ -80,7 +80,7 @@ def parts_of(group: Group, *, running: bool = False) -> list[Part]:
     return parts + [note_part(note) for note in notes_of(group)]
 
 
-def notes_of(group: Group) -> list[Note]:
+def notes_of(group: MessageGroup) -> list[Note]:
     """The Notes of all its requests, each once."""
     found: dict[tuple[str, str], Note] = {}
     for kept in group.answers:

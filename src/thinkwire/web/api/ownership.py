@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from thinkwire.store import AgentRow, ConversationRow, MessageRow, RowNotFound
-from thinkwire.web.call import Call
-from thinkwire.web.problems import not_there
+from thinkwire.web.errors import not_there
+from thinkwire.web.request import ApiRequest
 
 
-async def conversation(call: Call, id: str | None = None, *, deleted: bool = False) -> ConversationRow:
+async def conversation(call: ApiRequest, id: str | None = None, *, deleted: bool = False) -> ConversationRow:
     """A conversation of whoever asks; from the bin only where that is meant."""
     try:
         row = await call.web.store.conversation(id or call.named("id"))
@@ -18,7 +18,7 @@ async def conversation(call: Call, id: str | None = None, *, deleted: bool = Fal
     return row
 
 
-async def agent(call: Call, id: str | None = None, *, deleted: bool = False) -> AgentRow:
+async def agent(call: ApiRequest, id: str | None = None, *, deleted: bool = False) -> AgentRow:
     try:
         row = await call.web.store.agent(id or call.named("id"))
     except RowNotFound:
@@ -28,7 +28,7 @@ async def agent(call: Call, id: str | None = None, *, deleted: bool = False) -> 
     return row
 
 
-async def message(call: Call) -> MessageRow:
+async def message(call: ApiRequest) -> MessageRow:
     """A message of one of the asker's conversations."""
     try:
         kept = await call.web.store.message(call.named("id"))

@@ -16,8 +16,8 @@ from thinkwire.notes import Note
 from thinkwire.session.tools import Spec
 from thinkwire.session.tools.approval import matches_name
 from thinkwire.settings import Layer, Settings
-from thinkwire.web.problems import Problem
-from thinkwire.web.state import Web
+from thinkwire.web.errors import Problem
+from thinkwire.web.state import AppState
 
 ENABLED, APPROVE, ALLOW = "tools.enabled", "tools.approve", "tools.allow"
 _STRICTNESS = ("deny", "ask", "allow")
@@ -29,7 +29,7 @@ _ASK_OWNER = (
 _ASK_OPERATOR = "with accounts only the server's own configuration may: ask whoever runs it"
 
 
-def allowed_specs(web: Web, specs: Iterable[Spec], *, is_owner: bool) -> tuple[Spec, ...]:
+def allowed_specs(web: AppState, specs: Iterable[Spec], *, is_owner: bool) -> tuple[Spec, ...]:
     """Return the workspace tools that a requester may have."""
     if is_owner:
         return tuple(specs)
@@ -38,7 +38,7 @@ def allowed_specs(web: Web, specs: Iterable[Spec], *, is_owner: bool) -> tuple[S
     return tuple(spec for spec in specs if spec.effect in effects)
 
 
-def check_settings(web: Web, values: Mapping[str, Any], *, is_owner: bool) -> None:
+def check_settings(web: AppState, values: Mapping[str, Any], *, is_owner: bool) -> None:
     """Refuse settings, checked already, that widen what tools may do, from anyone but the local owner."""
     if is_owner:
         return
@@ -48,14 +48,14 @@ def check_settings(web: Web, values: Mapping[str, Any], *, is_owner: bool) -> No
     check_tools(web, values.get(ENABLED) or (), is_owner=is_owner)
 
 
-def check_tools(web: Web, patterns: Iterable[str], *, is_owner: bool) -> None:
+def check_tools(web: AppState, patterns: Iterable[str], *, is_owner: bool) -> None:
     """Refuse tools that only the local owner may have."""
     for pattern in () if is_owner else patterns:
         if is_owners_tool(web, pattern):
             raise _refusal(web, f"the tool {pattern[:80]} cannot be switched on here")
 
 
-def narrowed(web: Web, settings: Settings) -> tuple[Settings, tuple[Note, ...]]:
+def narrowed(web: AppState, settings: Settings) -> tuple[Settings, tuple[Note, ...]]:
     """Take back what a conversation's own settings widen beyond the configuration on disk."""
     notes: list[Note] = []
     for key in _widened(settings.layer("session").values, settings.with_layer(Layer("session"))):
@@ -64,12 +64,12 @@ def narrowed(web: Web, settings: Settings) -> tuple[Settings, tuple[Note, ...]]:
     return settings, tuple(notes)
 
 
-def why_not_offered(web: Web, tool: str) -> str:
+def why_not_offered(web: AppState, tool: str) -> str:
     """Say why a tool is kept from a requester who is not the local owner."""
     return f"the tool {tool} is not offered here: {_who_may(web)}"
 
 
-def is_owners_tool(web: Web, pattern: str) -> bool:
+def is_owners_tool(web: AppState, pattern: str) -> bool:
     """Return whether a name or pattern means a tool that only the local owner may have."""
     if web.servers.is_private(pattern):
         return True
@@ -101,9 +101,9 @@ def _matches(pattern: str, name: str) -> bool:
         return False
 
 
-def _refusal(web: Web, what: str) -> Problem:
+def _refusal(web: AppState, what: str) -> Problem:
     return Problem(403, "not_owner", f"{what}; {_who_may(web)}")
 
 
-def _who_may(web: Web) -> str:
+def _who_may(web: AppState) -> str:
     return _ASK_OPERATOR if web.options.auth else _ASK_OWNER

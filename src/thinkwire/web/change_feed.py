@@ -12,10 +12,10 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from thinkwire.web.problems import Problem
+from thinkwire.web.errors import Problem
 
 if TYPE_CHECKING:
-    from thinkwire.web.board import Board
+    from thinkwire.web.runs.redis_bus import RedisBus
 
 MOST = 1_000
 """News that are remembered; whoever is further behind looks at everything."""
@@ -25,24 +25,24 @@ _log = logging.getLogger("thinkwire.web")
 Number = tuple[int, int]
 
 
-class Item(NamedTuple):
+class Change(NamedTuple):
     number: Number
     owner: str
     conversation_id: str
 
 
-class Heard(NamedTuple):
+class Changes(NamedTuple):
     """Conversations that changed, None when anything may have; and after what to ask the next time."""
 
     number: Number
     conversation_ids: list[str] | None
 
 
-class News:
+class ChangeFeed:
     """The news of this process."""
 
     def __init__(self) -> None:
-        self._recent: deque[Item] = deque(maxlen=MOST)
+        self._recent: deque[Change] = deque(maxlen=MOST)
         self._newest: Number = (int(time.time() * 1000), 0)
         self._forgotten = self._newest
         """What came up to here is not known any more."""
@@ -66,21 +66,23 @@ class News:
         """A conversation has changed, or its answer has begun or ended."""
         now = int(time.time() * 1000)
         at = (now, 0) if now > self._newest[0] else (self._newest[0], self._newest[1] + 1)
-        self._hear(Item(at, owner, conversation_id))
+        self._hear(Change(at, owner, conversation_id))
 
-    async def since(self, owner: str, after: Number | None, patience: float) -> Heard:
+    async def since(self, owner: str, after: Number | None, patience: float) -> Changes:
         """What an owner has not heard of yet, as soon as there is some; from now on where `after` is None."""
         if after is None:
-            return Heard(self._newest, [])
+            return Changes(self._newest, [])
         deadline = asyncio.get_running_loop().time() + patience
         while True:
             changed = self._changed
             if after < self._forgotten:
-                return Heard(self._newest, None)
+                return Changes(self._newest, None)
             fresh = [item for item in self._recent if item.number > after and item.owner == owner]
             left = deadline - asyncio.get_running_loop().time()
             if fresh or left <= 0 or self._over:
-                return Heard(max(after, self._newest), list(dict.fromkeys(i.conversation_id for i in fresh)))
+                return Changes(
+                    max(after, self._newest), list(dict.fromkeys(i.conversation_id for i in fresh))
+                )
             self.waiting += 1
             try:
                 await asyncio.wait_for(changed.wait(), left)
@@ -89,7 +91,7 @@ class News:
             finally:
                 self.waiting -= 1
 
-    def _hear(self, item: Item) -> None:
+    def _hear(self, item: Change) -> None:
         if len(self._recent) == MOST:
             self._forgotten = self._recent[0].number
         self._recent.append(item)
@@ -101,10 +103,10 @@ class News:
         changed.set()
 
 
-class SharedNews(News):
+class RedisChangeFeed(ChangeFeed):
     """The news of all processes, by way of Redis. What cannot be told there is told here only."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: RedisBus) -> None:
         super().__init__()
         self._board = board
         self._task: asyncio.Task[None] | None = None
@@ -131,7 +133,7 @@ class SharedNews(News):
         while True:
             try:
                 for told in await self._board.read_news(self._read_to):
-                    self._hear(Item(*told))
+                    self._hear(Change(*told))
                     self._read_to = told[0]
             except Problem as error:
                 _log.warning("no news are heard: %s", error)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from thinkwire.web.approvals import Decision
-from thinkwire.web.thinking import Ability, Wanted
+from thinkwire.web.thinking import ThinkingAbility, ThinkingChoice
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Password = Annotated[str, Meta(min_length=8, max_length=1024)]
@@ -121,7 +121,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     price: ModelPrice | None
     released: str | None
     has_key: bool
-    thinking: Ability
+    thinking: ThinkingAbility
 
 
 class Models(msgspec.Struct, frozen=True):
@@ -130,7 +130,7 @@ class Models(msgspec.Struct, frozen=True):
 
 class PlanRequest(_In, frozen=True):
     model: ModelName
-    thinking: Wanted = Wanted()
+    thinking: ThinkingChoice = ThinkingChoice()
 
 
 class ToldNote(msgspec.Struct, frozen=True):
@@ -145,14 +145,14 @@ class PlanAnswer(msgspec.Struct, frozen=True, kw_only=True):
     requested: dict[str, Any]
     sentence: str
     has_key: bool
-    thinking: Ability | None
+    thinking: ThinkingAbility | None
 
 
 class NewAgent(_In, frozen=True):
     name: Name
     instructions: Annotated[str, Meta(max_length=200_000)] = ""
     model: ModelName | None = None
-    thinking: Wanted = Wanted()
+    thinking: ThinkingChoice = ThinkingChoice()
     tools: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=100)] = []
 
 
@@ -160,7 +160,7 @@ class AgentChange(_In, frozen=True):
     name: Name | UnsetType = UNSET
     instructions: Annotated[str, Meta(max_length=200_000)] | UnsetType = UNSET
     model: ModelName | UnsetType | None = UNSET
-    thinking: Wanted | UnsetType = UNSET
+    thinking: ThinkingChoice | UnsetType = UNSET
     tools: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=100)] | UnsetType = UNSET
 
 
@@ -169,7 +169,7 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     instructions: str
     model: str | None
-    thinking: Wanted
+    thinking: ThinkingChoice
     tools: list[str]
     created: float
     updated: float

@@ -15,10 +15,10 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinkwire.request_origin import ip_address
-from thinkwire.web.problems import Problem
+from thinkwire.web.errors import Problem
 
 if TYPE_CHECKING:
-    from thinkwire.web.board import Board
+    from thinkwire.web.runs.redis_bus import RedisBus
 
 WINDOW = 300.0
 """Seconds, from the first try on, after which tries are forgotten."""
@@ -102,7 +102,7 @@ class Throttle:
 class SharedThrottle(Throttle):
     """The same for all processes, by way of Redis; nobody signs in while it does not answer."""
 
-    def __init__(self, board: Board, window: float = WINDOW) -> None:
+    def __init__(self, board: RedisBus, window: float = WINDOW) -> None:
         super().__init__(window)
         self._board = board
 

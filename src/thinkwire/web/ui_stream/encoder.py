@@ -10,7 +10,7 @@ from thinkwire.events import BlockEnded, BlockGrew, BlockStarted, Failed, Noted,
 from thinkwire.messages import Block, Document, Image, Text, Thinking, ToolCall, ToolResult
 from thinkwire.notes import Note
 from thinkwire.session import SessionEvent, SessionNote, ToolEnded, TurnSaved
-from thinkwire.web.parts import (
+from thinkwire.web.ui_stream.parts import (
     NOT_RUN,
     about,
     call_input,
@@ -35,7 +35,7 @@ class _Open:
         self.arguments: list[str] = []
 
 
-class Teller:
+class UIStreamEncoder:
     """Tells one answer: every request of it is a step. Empty parts are never begun."""
 
     def __init__(self) -> None:
