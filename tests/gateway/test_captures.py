@@ -28,9 +28,9 @@ from thinkwire.gateway.seals.carrier import Carrier
 from thinkwire.jsonvalue import dump, parse
 from thinkwire.providers import default_providers
 from thinkwire.request import Request
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.table import first_refusal, rules_for
-from thinkwire.sim.seals import Sealer
+from thinkwire.sim.seals import SimSealer
 
 pytestmark = pytest.mark.needs("clients")
 
@@ -68,7 +68,7 @@ class Capture(NamedTuple):
     def _refusals(self, vendor: str, model: str) -> Iterator[str]:
         found = default_catalog().find(vendor, model)
         facts = found.facts if found else None
-        asked = Asked(vendor, self.dialect, model, facts, self.body, {}, Sealer(), "someone")
+        asked = RuleInput(vendor, self.dialect, model, facts, self.body, {}, SimSealer(), "someone")
         return (rule.id for rule in rules_for(vendor, self.dialect) if rule.check(asked) is not None)
 
 
@@ -120,12 +120,12 @@ PRIVATE = ("x-anthropic-billing-header", "device_id", "x-codex-", "DeferredToolP
 
 @pytest.mark.parametrize("model", MODELS)
 def test_no_provider_refuses_a_capture_or_reads_what_is_not_for_it(client: Client, model: str) -> None:
-    sealer = Sealer()
+    sealer = SimSealer()
     wrong: list[tuple[str, str]] = []
     for capture, request in sent(client, model):
         provider, raw = request.provider.name, dump(request.body)
         headers = {name.lower(): value for name, value in request.headers.items()}
-        asked = Asked(
+        asked = RuleInput(
             *(provider, request.dialect.name, request.model, request.plan.facts),
             *(parse(raw), headers, sealer, "someone"),
         )

@@ -27,9 +27,9 @@ from thinkwire.jsonvalue import dump
 from thinkwire.replay import plan_replay
 from thinkwire.replay.doctor import examine, healed, mend_request
 from thinkwire.request import Request
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.table import first_refusal
-from thinkwire.sim.seals import Sealer
+from thinkwire.sim.seals import SimSealer
 
 MODELS = {
     "anthropic": "anthropic/claude-sonnet-4-5/high",
@@ -79,8 +79,17 @@ def steps(dialect: str, to: Upstream, body: dict[str, Any]) -> Iterator[tuple[st
     yield "mend_request", lambda: mend_request(asked, destination)
     yield "healed", lambda: healed(asked.turns, destination)
     told = prepare_request(asking_for(to, understood, "tenant:t"), 0.0)
-    sent = Asked(
-        *(told.provider.name, told.dialect.name, told.model, destination.facts, told.body, {}, Sealer(), "a")
+    sent = RuleInput(
+        *(
+            told.provider.name,
+            told.dialect.name,
+            told.model,
+            destination.facts,
+            told.body,
+            {},
+            SimSealer(),
+            "a",
+        )
     )
     yield "rules of the simulator", lambda: first_refusal(sent)
 

@@ -24,10 +24,10 @@ from thinkwire.replay import Destination, Replay, ReplaySettings
 from thinkwire.replay.doctor import Mended, examine, healed, mend
 from thinkwire.replay.findings import FINDING_CODES, Finding
 from thinkwire.request import Request
-from thinkwire.sim.binding import account_of
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.table import first_refusal
-from thinkwire.sim.seals import Sealer
+from thinkwire.sim.seal_binding import account_of
+from thinkwire.sim.seals import SimSealer
 
 MODELS = (*SEEDS, "claude-opus-5/high", "claude-sonnet-4-5/high", "o3-mini/med")
 Turns = tuple[Turn, ...]
@@ -78,9 +78,9 @@ def refusal(ready: PreparedRequest) -> str | None:
     facts = ready.plan.facts
     body = msgspec.json.decode(msgspec.json.encode(ready.body))
     headers = {name.lower(): value for name, value in ready.headers.items()}
-    asked = Asked(
+    asked = RuleInput(
         *(ready.provider.name, ready.dialect.name, ready.model, facts),
-        *(body, headers, Sealer(), account_of("simulated")),
+        *(body, headers, SimSealer(), account_of("simulated")),
     )
     found = first_refusal(asked)
     return found[0].id if found else None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.session.talk import client_of, ending, of, said, session_of
-from thinkwire.cli.show import Printer
+from thinkwire.cli.printer import Printer
 from thinkwire.client.engine import Client
 from thinkwire.config import Profiles, load_settings
 from thinkwire.context import should_compress

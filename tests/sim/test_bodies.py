@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thinkwire.sim.bodies import Complaint, write
+from thinkwire.sim.error_bodies import Complaint, write
 
 
 def test_mistrals_validator_lists_the_place_of_a_flaw() -> None:

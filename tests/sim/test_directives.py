@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from thinkwire.messages import Text, ToolCall, ToolResult, Turn
-from thinkwire.sim.directives import Shell, parse
-from thinkwire.sim.moves import Call, Cut, Fail, Say, Stall, Think
-from thinkwire.sim.script import story_of
+from thinkwire.sim.model.actions import Call, Cut, Fail, Say, Stall, Think
+from thinkwire.sim.model.directives import Shell, parse
+from thinkwire.sim.model.script import story_of
 
 
 @pytest.mark.parametrize(

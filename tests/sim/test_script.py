@@ -10,7 +10,7 @@ import pytest
 from tests.sim.support import MODELS, WEATHER, Api, api, apis, ask, call
 from thinkwire.messages import Text, Thinking, ToolCall
 from thinkwire.sim.app import Simulator
-from thinkwire.sim.prose import LABEL
+from thinkwire.sim.model.text import LABEL
 
 APP = Simulator(rules=())
 CLAUDE = api("anthropic", "anthropic")

@@ -27,7 +27,7 @@ def acp(*, no_tools: bool, no_save: bool, **given: Any) -> None:
       thinkwire acp -m claude-opus-5-5/high
       thinkwire acp --sim
     """
-    from thinkwire.cli.running import run
+    from thinkwire.cli.signals import run
 
     try:
         from thinkwire.terminal.acp.agent import run_acp

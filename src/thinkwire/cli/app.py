@@ -23,7 +23,7 @@ COMMANDS = {
     "profile": "thinkwire.cli.profile:profile",
     "serve": "thinkwire.cli.serve:serve",
     "sim": "thinkwire.cli.sim:sim",
-    "talks": "thinkwire.cli.talks:talks",
+    "talks": "thinkwire.cli.conversations:talks",
     "tour": "thinkwire.cli.tour:tour",
     "users": "thinkwire.cli.users:users",
     "wire": "thinkwire.cli.wire:wire",

@@ -60,9 +60,9 @@ def ask(*, prompt: tuple[str, ...], **options: Any) -> None:
     """
     # What is loaded stays to the end; to look for garbage in it takes a sixth of the time that all takes.
     gc.disable()
-    from thinkwire.cli.asking import Question, answer
-    from thinkwire.cli.running import run
-    from thinkwire.cli.show import failed
+    from thinkwire.cli.ask_run import Question, answer
+    from thinkwire.cli.printer import failed
+    from thinkwire.cli.signals import run
     from thinkwire.errors import MissingKey, ProviderError, ThinkwireError
 
     gc.freeze()

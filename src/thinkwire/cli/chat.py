@@ -62,7 +62,7 @@ def chat(*, plain: bool, no_mouse: bool, **given: Any) -> None:
       thinkwire chat -c
       echo "Why is the sky blue?" | thinkwire chat --plain --sim
     """
-    from thinkwire.cli.running import run
+    from thinkwire.cli.signals import run
 
     plain = plain or not (sys.stdin.isatty() and sys.stdout.isatty())
     try:

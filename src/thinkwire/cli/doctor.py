@@ -43,7 +43,7 @@ _VERDICTS: tuple[tuple[Severity, str], ...] = (
 _USUAL = {"anthropic": "anthropic", "gemini": "google", "openai-responses": "openai", "openai-chat": "openai"}
 
 
-class Patient(msgspec.Struct, frozen=True):
+class DoctorTarget(msgspec.Struct, frozen=True):
     """What was read, for one destination."""
 
     name: str
@@ -92,7 +92,7 @@ def doctor(*, file: str, model: str | None, as_json: bool, fix: bool, out: str |
     sys.exit(1 if serious and not fix else 0)
 
 
-def _patients(imported: Imported, model: str | None) -> list[Patient]:
+def _patients(imported: Imported, model: str | None) -> list[DoctorTarget]:
     """For the model that was asked for or that the file names, else one of each provider."""
     named = model or imported.model
     if imported.request is not None and named is None:
@@ -106,7 +106,7 @@ def _is_known(model: str | None) -> bool:
     return model is not None and find_target(model, the_catalog(), known_providers()).provider is not None
 
 
-def _patient(imported: Imported, model: str, *, asked: bool) -> Patient:
+def _patient(imported: Imported, model: str, *, asked: bool) -> DoctorTarget:
     name = parse_name(model)
     target = find_target(name.name, the_catalog(), known_providers())
     if target.provider is None and imported.request is not None and not asked:
@@ -123,7 +123,7 @@ def _patient(imported: Imported, model: str, *, asked: bool) -> Patient:
         thinking=intent is None or (intent.level != "none" and intent.on is not False and intent.budget != 0),
     )
     given = imported.request or imported.conversation
-    return Patient(f"{target.provider.name}/{target.model}", given, target.provider, destination)
+    return DoctorTarget(f"{target.provider.name}/{target.model}", given, target.provider, destination)
 
 
 def _dialect(imported: Imported, target: Target) -> str:
@@ -134,7 +134,7 @@ def _dialect(imported: Imported, target: Target) -> str:
     return target.found.facts.dialect if target.found else target.provider.routes[0].dialect
 
 
-def _fixed(imported: Imported, patient: Patient) -> bytes:
+def _fixed(imported: Imported, patient: DoctorTarget) -> bytes:
     if not isinstance(patient.given, Request):
         mended = healed(patient.given.turns, patient.destination)
         return Conversation(patient.given.system, mended.turns).to_json() + b"\n"
@@ -151,7 +151,7 @@ def _fixed(imported: Imported, patient: Patient) -> bytes:
     return dump(body) + b"\n"
 
 
-def _as_dict(imported: Imported, patient: Patient, findings: tuple[Finding, ...]) -> dict[str, Any]:
+def _as_dict(imported: Imported, patient: DoctorTarget, findings: tuple[Finding, ...]) -> dict[str, Any]:
     return {
         "format": imported.format,
         "model": patient.name,
@@ -161,7 +161,7 @@ def _as_dict(imported: Imported, patient: Patient, findings: tuple[Finding, ...]
     }
 
 
-def _show(imported: Imported, found: list[tuple[Patient, tuple[Finding, ...]]], *, err: bool) -> None:
+def _show(imported: Imported, found: list[tuple[DoctorTarget, tuple[Finding, ...]]], *, err: bool) -> None:
     for note in imported.notes:
         click.echo(f"note  {note.message}", err=True)
     if len(found) > 1:
@@ -172,7 +172,7 @@ def _show(imported: Imported, found: list[tuple[Patient, tuple[Finding, ...]]], 
     _table([_COLUMNS, *map(_row, findings)] if findings else [], err=err)
 
 
-def _overview(found: list[tuple[Patient, tuple[Finding, ...]]], *, err: bool) -> None:
+def _overview(found: list[tuple[DoctorTarget, tuple[Finding, ...]]], *, err: bool) -> None:
     rows = [(patient.name, _summary(findings), _kinds(findings)) for patient, findings in found]
     _table([("model", "verdict", "what"), *rows], err=err)
     click.echo("\nSay --model PROVIDER/MODEL to see where.", err=err)

@@ -31,7 +31,7 @@ Providers: {providers}
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other thoughts.")
 def sim(port: int, spec: str | None, seed: int) -> None:
     """Serve strict simulated providers until Ctrl-C."""
-    from thinkwire.cli.running import run
+    from thinkwire.cli.signals import run
     from thinkwire.errors import ConfigError
     from thinkwire.sim.app import Simulator
     from thinkwire.sim.chaos import Chaos

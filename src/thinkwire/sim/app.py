@@ -16,15 +16,16 @@ from thinkwire.catalog import Catalog, CatalogMatch, default_catalog
 from thinkwire.errors import ConfigError, MalformedInput
 from thinkwire.jsonvalue import dump, parse
 from thinkwire.providers import default_providers
-from thinkwire.sim import bodies, feeds
-from thinkwire.sim.binding import account_of
-from thinkwire.sim.bodies import Complaint, Refused
-from thinkwire.sim.chaos import Chaos, Gone, Message, Outlet, Receive, Send
-from thinkwire.sim.delivery import Delivery, Served
+from thinkwire.sim import error_bodies as bodies
+from thinkwire.sim import model_lists as feeds
+from thinkwire.sim.chaos import Chaos, ChaosWriter, Gone, Message, Receive, Send
+from thinkwire.sim.error_bodies import Complaint, Refused
+from thinkwire.sim.respond import Responder, Served
+from thinkwire.sim.response_store import ResponseStore
 from thinkwire.sim.routes import Place, find_place
-from thinkwire.sim.rules.rule import Asked, Refusal, Rule
-from thinkwire.sim.seals import Sealer, digest
-from thinkwire.sim.shelf import Shelf
+from thinkwire.sim.rules.rule import Refusal, Rule, RuleInput
+from thinkwire.sim.seal_binding import account_of
+from thinkwire.sim.seals import SimSealer, digest
 
 LIMIT = 32 * 1024 * 1024
 MARK = {"x-simulated-by": "thinkwire"}
@@ -58,7 +59,7 @@ class Simulator:
         seed: int = 0,
         rules: Sequence[Rule] | None = None,
         chaos: Chaos | None = None,
-        sealer: Sealer | None = None,
+        sealer: SimSealer | None = None,
         *,
         catalog: Catalog | None = None,
     ) -> None:
@@ -71,22 +72,22 @@ class Simulator:
         self.chaos = chaos
         self.fired: Counter[str] = Counter()
         """How often each rule refused something."""
-        self._sealer = sealer or Sealer()
+        self._sealer = sealer or SimSealer()
         self._catalog = catalog or default_catalog()
-        self._delivery = Delivery(seed, Shelf())
+        self._delivery = Responder(seed, ResponseStore())
         self._random = Random(seed)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _lifespan(receive, send)
         elif scope["type"] == "http":
-            outlet = Outlet(scope, receive, send)
+            outlet = ChaosWriter(scope, receive, send)
             try:
                 await self._serve(Head.of(scope), receive, outlet)
             except Gone:
                 return
 
-    async def _serve(self, head: Head, receive: Receive, outlet: Outlet) -> None:
+    async def _serve(self, head: Head, receive: Receive, outlet: ChaosWriter) -> None:
         outlet.headers = MARK
         if head.path == "/":
             await outlet.whole(200, {"content-type": "text/plain; charset=utf-8"}, _index())
@@ -139,7 +140,7 @@ class Simulator:
         if not isinstance(model, str) or not model:
             raise Refused(Complaint(400, "you must provide a model parameter", param="model"))
         found = self._find(place, model.removeprefix("models/"))
-        asked = Asked(
+        asked = RuleInput(
             *(vendor, dialect, model.removeprefix("models/"), found.facts),
             *(self._whole_body(dialect, body), head.headers, self._sealer, account),
         )
@@ -159,7 +160,7 @@ class Simulator:
             return body
         return self._delivery.shelf.expand(body)
 
-    def _check(self, asked: Asked) -> None:
+    def _check(self, asked: RuleInput) -> None:
         """All rules of this provider and wire, in order; the first refusal wins."""
         for rule in self.rules:
             if asked.provider not in rule.providers or asked.dialect not in rule.dialects:
@@ -170,7 +171,7 @@ class Simulator:
                 complaint = Complaint(rule.status, refusal.message, rule.kind, refusal.code, refusal.param)
                 raise Refused(complaint, rule.id)
 
-    async def _refuse(self, outlet: Outlet, place: Place | None, refused: Refused) -> None:
+    async def _refuse(self, outlet: ChaosWriter, place: Place | None, refused: Refused) -> None:
         vendor, dialect = (place.provider.name, place.dialect) if place else ("", "")
         headers = {"content-type": "application/json"}
         if refused.rule:

@@ -87,7 +87,7 @@ class Gone(Exception):
     """The connection is over: the client went away, or chaos took it."""
 
 
-class Outlet:
+class ChaosWriter:
     """The way out of one answer. Everything that leaves goes through here, and so does everything wrong."""
 
     def __init__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -23,7 +23,7 @@ class Sealed(msgspec.Struct, frozen=True):
     """The whole thought, or what the vendor hides of it."""
 
 
-class Sealer:
+class SimSealer:
     """Makes and opens seals. The key is the simulator's own secret."""
 
     def __init__(self, key: bytes = b"simulated, and no secret") -> None:

@@ -24,9 +24,9 @@ from thinkwire.jsonvalue import dump, dump_text, parse
 from thinkwire.providers import default_providers
 from thinkwire.replay import ReplaySettings
 from thinkwire.request import Request
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.table import rules_for
-from thinkwire.sim.seals import Sealer
+from thinkwire.sim.seals import SimSealer
 
 pytestmark = pytest.mark.needs("recordings")
 
@@ -137,9 +137,9 @@ def refusals(prepared: PreparedRequest) -> list[str]:
     """Every rule that refuses a request, in the order in which the provider looks."""
     headers = {name.lower(): value for name, value in prepared.headers.items()}
     provider, dialect = prepared.provider.name, prepared.dialect.name
-    asked = Asked(
+    asked = RuleInput(
         *(provider, dialect, prepared.model, prepared.plan.facts),
-        *(parse(dump(prepared.body)), headers, Sealer(), "someone"),
+        *(parse(dump(prepared.body)), headers, SimSealer(), "someone"),
     )
     return [rule.id for rule in rules_for(provider, dialect) if rule.check(asked) is not None]
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from thinkwire.catalog import default_catalog
-from thinkwire.sim.binding import account_of, call_print
-from thinkwire.sim.rules.rule import Asked
-from thinkwire.sim.seals import Sealed, Sealer
+from thinkwire.sim.rules.rule import RuleInput
+from thinkwire.sim.seal_binding import account_of, call_print
+from thinkwire.sim.seals import Sealed, SimSealer
 
 Json = dict[str, Any]
 
-SEALER = Sealer(b"of these tests")
+SEALER = SimSealer(b"of these tests")
 ACCOUNT = account_of("a key of these tests")
 OTHER_ACCOUNT = account_of("another key")
 
@@ -23,8 +23,8 @@ class Case(NamedTuple):
     """A request that one rule refuses, in these words, and one much like it that passes."""
 
     rule: str
-    refused: Asked
-    passes: Asked
+    refused: RuleInput
+    passes: RuleInput
     words: str
     also: tuple[str, ...] = ()
     """Other rules that cannot but refuse it too, later."""
@@ -40,13 +40,13 @@ def of(vendor: str, cases: list[Case]) -> list[Case]:
 
 def ask(
     provider: str, dialect: str, body: Json, headers: Mapping[str, str] | None = None, **facts: Any
-) -> Asked:
+) -> RuleInput:
     """A request as the app hands it over; `facts` changes what is known about the model."""
     found = default_catalog().find(provider, body["model"])
     known = found.facts if found else None
     if known is not None and facts:
         known = msgspec.structs.replace(known, **facts)
-    return Asked(provider, dialect, body["model"], known, body, headers or {}, SEALER, ACCOUNT)
+    return RuleInput(provider, dialect, body["model"], known, body, headers or {}, SEALER, ACCOUNT)
 
 
 def seal(scheme: str, model: str, thought: str, *, prefix: str = "", account: str = ACCOUNT) -> str:
@@ -72,7 +72,7 @@ def text(words: str) -> Json:
 
 def messages_api(
     model: str, *messages: Json, headers: Mapping[str, str] | None = None, **fields: Any
-) -> Asked:
+) -> RuleInput:
     body: Json = {"model": model, "max_tokens": 4096, "messages": list(messages) or [user("Hello")]}
     return ask("anthropic", "anthropic", {**body, **fields}, headers)
 
@@ -85,7 +85,7 @@ def tool_result(number: int = 1) -> Json:
     return {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "seen"}
 
 
-def chat(provider: str, model: str, *messages: Json, **fields: Any) -> Asked:
+def chat(provider: str, model: str, *messages: Json, **fields: Any) -> RuleInput:
     body: Json = {"model": model, "messages": list(messages) or [user("Hello")]}
     return ask(provider, "openai-chat", {**body, **fields})
 
@@ -105,7 +105,7 @@ def result(name: str = "call_1") -> Json:
 CHAT_TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
 
 
-def responses(model: str, *items: Json, provider: str = "openai", **fields: Any) -> Asked:
+def responses(model: str, *items: Json, provider: str = "openai", **fields: Any) -> RuleInput:
     body: Json = {"model": model, "input": list(items) or "Hello"}
     return ask(provider, "openai-responses", {**body, **fields})
 
@@ -122,7 +122,7 @@ def reasoning(**fields: Any) -> Json:
     return {"type": "reasoning", "summary": [], **fields}
 
 
-def gemini(model: str, *contents: Json, facts: Json | None = None, **fields: Any) -> Asked:
+def gemini(model: str, *contents: Json, facts: Json | None = None, **fields: Any) -> RuleInput:
     body: Json = {"model": model, "contents": list(contents) or [content("user", {"text": "Hello"})]}
     return ask("google", "gemini", {**body, **fields}, **(facts or {}))
 

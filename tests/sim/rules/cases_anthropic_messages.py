@@ -16,7 +16,7 @@ from tests.sim.rules.ask import (
     user,
 )
 from tests.sim.rules.cases_anthropic import ADAPTIVE, BINDING_BETA, BOUND, BUDGET, DROP, ON
-from thinkwire.sim.binding import prefix_of
+from thinkwire.sim.seal_binding import prefix_of
 
 m = messages_api
 

@@ -22,14 +22,14 @@ from tests.sim.rules.ask import (
     tool_use,
     user,
 )
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 
 V4, OLDER, R1 = "deepseek-v4-pro", "deepseek-reasoner", "deepseek-r1"
 K3, K26, K27 = "kimi-k3", "kimi-k2.6", "kimi-k2.7-code"
 ON, OFF = {"type": "enabled"}, {"type": "disabled"}
 
 
-def d(model: str, *messages: Json, **fields: Any) -> Asked:
+def d(model: str, *messages: Json, **fields: Any) -> RuleInput:
     return chat("deepseek", model, *messages, **fields)
 
 
@@ -111,11 +111,11 @@ DEEPSEEK = [
 ]
 
 
-def k(model: str, *messages: Json, **fields: Any) -> Asked:
+def k(model: str, *messages: Json, **fields: Any) -> RuleInput:
     return chat("moonshot", model, *messages, **fields)
 
 
-def skin(*blocks: Json) -> Asked:
+def skin(*blocks: Json) -> RuleInput:
     messages = [user("A"), assistant(*blocks, tool_use()), user(tool_result())]
     return ask("moonshot", "anthropic", {"model": K3, "max_tokens": 100, "messages": messages})
 

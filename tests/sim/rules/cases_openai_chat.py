@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tests.sim.rules.ask import CHAT_TOOLS, Case, Json, assistant, calls, chat, of, result, user
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 
 MODEL, ALWAYS, PLAIN = "gpt-5.6-sol", "gpt-5", "gpt-4o"
 
 
-def c(model: str, *messages: Json, **fields: Any) -> Asked:
+def c(model: str, *messages: Json, **fields: Any) -> RuleInput:
     return chat("openai", model, *messages, **fields)
 
 

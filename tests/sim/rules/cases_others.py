@@ -22,12 +22,12 @@ from tests.sim.rules.ask import (
     text,
     user,
 )
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 
 OFF = {"type": "disabled"}
 
 
-def m(model: str, *messages: Json, **fields: Any) -> Asked:
+def m(model: str, *messages: Json, **fields: Any) -> RuleInput:
     return chat("mistral", model, *messages, **fields)
 
 
@@ -68,7 +68,7 @@ MISTRAL = [
 ]
 
 
-def q(model: str, **fields: Any) -> Asked:
+def q(model: str, **fields: Any) -> RuleInput:
     return chat("qwen", model, **fields)
 
 
@@ -114,11 +114,11 @@ QWEN = [
 ]
 
 
-def x(model: str, **fields: Any) -> Asked:
+def x(model: str, **fields: Any) -> RuleInput:
     return chat("xai", model, **fields)
 
 
-def r(*items: Json, **fields: Any) -> Asked:
+def r(*items: Json, **fields: Any) -> RuleInput:
     return responses("grok-4.5", *items, provider="xai", **fields)
 
 
@@ -157,11 +157,11 @@ XAI = [
 ]
 
 
-def o(model: str, *messages: Json, **fields: Any) -> Asked:
+def o(model: str, *messages: Json, **fields: Any) -> RuleInput:
     return chat("openrouter", model, *messages, **fields)
 
 
-def detailed(**detail: Any) -> Asked:
+def detailed(**detail: Any) -> RuleInput:
     return o(claude, user("A"), assistant("B", reasoning_details=[detail]), user("C"))
 
 

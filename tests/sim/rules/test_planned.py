@@ -10,7 +10,7 @@ from thinkwire.reasoning import LEVELS, Intent
 from thinkwire.reasoning.explain import explain
 from thinkwire.reasoning.target import Target, all_targets
 from thinkwire.request import Request
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.table import first_refusal
 
 HELLO = Request(turns=(Turn("user", (Text("Hello"),)),), max_tokens=4096, temperature=0.5, stream=True)
@@ -33,6 +33,6 @@ def _refusal(target: Target, intent: Intent) -> str | None:
     shown = explain(target, intent, HELLO)
     facts = target.found.facts if target.found else None
     name = target.provider.name if target.provider else ""
-    asked = Asked(name, shown.dialect, target.model, facts, shown.body, shown.headers, SEALER, ACCOUNT)
+    asked = RuleInput(name, shown.dialect, target.model, facts, shown.body, shown.headers, SEALER, ACCOUNT)
     found = first_refusal(asked)
     return f"{found[0].id}: {found[1].message}" if found else None

@@ -13,9 +13,9 @@ from tests.grouping import for_each
 from tests.recordings.loader import DIALECTS, folder
 from tests.sim.rules.ask import ACCOUNT
 from thinkwire.catalog import default_catalog
-from thinkwire.sim.rules.rule import Asked, Refusal
+from thinkwire.sim.rules.rule import Refusal, RuleInput
 from thinkwire.sim.rules.table import first_refusal, rules_for
-from thinkwire.sim.seals import Sealed, Sealer
+from thinkwire.sim.seals import Sealed, SimSealer
 
 SERVICES = {"openai-responses": "openai", "openai-chat": "openai", "gemini": "google"}
 """Recordings name these services otherwise; all others by the name that we use."""
@@ -46,7 +46,7 @@ class Whatever(str):
     __hash__ = str.__hash__
 
 
-class Trusting(Sealer):
+class Trusting(SimSealer):
     """Takes every seal for one of this request's own: real ones cannot be opened here."""
 
     def __init__(self, dialect: str, model: str) -> None:
@@ -73,7 +73,7 @@ def recorded(accepted: bool) -> list[ParameterSet]:
     return found
 
 
-def _asked(data: dict[str, Any]) -> Asked | None:
+def _asked(data: dict[str, Any]) -> RuleInput | None:
     """The request as the simulated vendor would see it; None for other vendors and models."""
     request, dialect = data["request"], DIALECTS.get(data["dialect"])
     provider = SERVICES.get(data["provider"], data["provider"])
@@ -86,22 +86,22 @@ def _asked(data: dict[str, Any]) -> Asked | None:
     if found is None:
         return None
     headers = {name.lower(): value for name, value in (request["headers"] or {}).items()}
-    return Asked(provider, dialect, model, found.facts, body, headers, Trusting(dialect, model), ACCOUNT)
+    return RuleInput(provider, dialect, model, found.facts, body, headers, Trusting(dialect, model), ACCOUNT)
 
 
-def provider_of(asked: Asked, answer: dict[str, Any]) -> str:
+def provider_of(asked: RuleInput, answer: dict[str, Any]) -> str:
     return asked.provider
 
 
 @for_each("asked, answer", recorded(accepted=True), group=provider_of)
-def test_takes_what_the_vendor_took(asked: Asked, answer: dict[str, Any]) -> None:
+def test_takes_what_the_vendor_took(asked: RuleInput, answer: dict[str, Any]) -> None:
     found = first_refusal(asked)
     assert found is None, f"the vendor answered {answer['status']}"
 
 
 @pytest.mark.parametrize(("asked", "answer"), recorded(accepted=False))
 def test_refuses_what_the_vendor_refused(
-    asked: Asked, answer: dict[str, Any], request: pytest.FixtureRequest
+    asked: RuleInput, answer: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
     found = first_refusal(asked)
     assert found is not None
@@ -124,7 +124,7 @@ def _words(body: Any) -> Refusal:
 @pytest.mark.needs("recordings")
 def test_enough_was_recorded_to_mean_something() -> None:
     taken = [param.values[0] for param in recorded(accepted=True)]
-    providers = {asked.provider for asked in taken if isinstance(asked, Asked)}
+    providers = {asked.provider for asked in taken if isinstance(asked, RuleInput)}
     assert len(taken) > 250
     assert len(recorded(accepted=False)) == len(REFUSED)
     assert providers >= {"anthropic", "openai", "google", "openrouter", "xai", "deepseek", "mistral", "groq"}

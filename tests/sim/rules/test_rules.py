@@ -41,9 +41,9 @@ from tests.sim.rules.ask import (
     tool_use,
     user,
 )
-from thinkwire.sim.binding import prefix_of
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.table import all_rules, first_refusal, rules_for
+from thinkwire.sim.seal_binding import prefix_of
 
 TABLES = (
     cases_anthropic,
@@ -61,7 +61,7 @@ def family_of(case: Case) -> str:
     return case.rule.partition(".")[0]
 
 
-def refusals(asked: Asked) -> list[str]:
+def refusals(asked: RuleInput) -> list[str]:
     rules = rules_for(asked.provider, asked.dialect)
     return [rule.id for rule in rules if rule.check(asked) is not None]
 
@@ -93,7 +93,7 @@ def test_rules_are_told_apart_and_explained() -> None:
         assert rule.status in (400, 404, 422)
 
 
-def _claude_loop() -> Asked:
+def _claude_loop() -> RuleInput:
     """A round of adaptive thinking with its prefix bound, as it goes back."""
     model = "claude-opus-5-5"
     body: dict[str, Any] = {
@@ -107,7 +107,7 @@ def _claude_loop() -> Asked:
     return messages_api(model, user("Look"), *turn, system=body["system"], tools=body["tools"])
 
 
-def _openai_loop() -> Asked:
+def _openai_loop() -> RuleInput:
     item = reasoning(encrypted_content=seal("openai.encrypted", "gpt-6.1-sol", "Hm."))
     fields: dict[str, Any] = {
         "store": False,
@@ -117,13 +117,13 @@ def _openai_loop() -> Asked:
     return responses("gpt-6.1-sol", user("Look"), item, function_call(), output(), **fields)
 
 
-def _gemini_loop() -> Asked:
+def _gemini_loop() -> RuleInput:
     called = content("model", model_call(signature=thought_signature("gemini-4-carbon")))
     answered = content("user", response())
     return gemini("gemini-4-carbon", content("user", {"text": "Look"}), called, answered)
 
 
-def _chat_loop(provider: str, model: str, **fields: Any) -> Asked:
+def _chat_loop(provider: str, model: str, **fields: Any) -> RuleInput:
     name = "abcdefghi"
     return chat(provider, model, user("Look"), calls(name, **fields), result(name), tools=CHAT_TOOLS)
 
@@ -162,7 +162,7 @@ BASELINES = [
 
 
 @pytest.mark.parametrize("asked", BASELINES, ids=lambda asked: f"{asked.provider}-{asked.dialect}")
-def test_takes_a_tool_loop_as_it_should_be(asked: Asked) -> None:
+def test_takes_a_tool_loop_as_it_should_be(asked: RuleInput) -> None:
     assert asked.facts is not None
     assert refusals(asked) == []
 

@@ -1,5 +1,5 @@
 """What real providers refuse, one small rule each."""
 
-from thinkwire.sim.rules.rule import Asked, Refusal, Rule
+from thinkwire.sim.rules.rule import Refusal, Rule, RuleInput
 
-__all__ = ["Asked", "Refusal", "Rule"]
+__all__ = ["Refusal", "Rule", "RuleInput"]

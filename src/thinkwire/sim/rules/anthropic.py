@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.shared import (
     BIG_THREE,
     Book,
@@ -48,11 +48,11 @@ _THINKING = {
 }
 
 
-def thinking_of(asked: Asked) -> JsonObject:
+def thinking_of(asked: RuleInput) -> JsonObject:
     return as_object(asked.body.get("thinking"))
 
 
-def thinks(asked: Asked, facts: Facts) -> bool:
+def thinks(asked: RuleInput, facts: Facts) -> bool:
     """Whether the model will think before its first word."""
     told = {"adaptive": True, "enabled": True, "disabled": False, "between_tools": False}
     kind = word(thinking_of(asked).get("type"))
@@ -61,12 +61,12 @@ def thinks(asked: Asked, facts: Facts) -> bool:
     return is_thinking(facts, told.get(kind) if kind else None)
 
 
-def has_beta(asked: Asked, name: str) -> bool:
+def has_beta(asked: RuleInput, name: str) -> bool:
     return name in asked.headers.get("anthropic-beta", "")
 
 
 @book.rule("Fields that the API does not know are refused.", f"{BIG_THREE}A1.2, A2; SDK 2.8.0 types")
-def unknown_field(asked: Asked) -> Said:
+def unknown_field(asked: RuleInput) -> Said:
     known = _TOP
     if asked.headers.get("anthropic-version", "") < _NEWEST_VERSION:
         known = known.union(_SAMPLING)
@@ -78,7 +78,7 @@ def unknown_field(asked: Asked) -> Said:
     "Each way of thinking has its own fields, and binding controls are behind a beta header.",
     f"{BIG_THREE}A1.3",
 )
-def unknown_thinking_field(asked: Asked) -> Said:
+def unknown_thinking_field(asked: RuleInput) -> Said:
     thinking = thinking_of(asked)
     kind = word(thinking.get("type")) or ""
     if not thinking or kind not in _THINKING:
@@ -93,7 +93,7 @@ def unknown_thinking_field(asked: Asked) -> Said:
 
 
 @book.rule("There are four ways of thinking.", f"{BIG_THREE}A1.3; wording not captured")
-def unknown_thinking_type(asked: Asked) -> Said:
+def unknown_thinking_type(asked: RuleInput) -> Said:
     if "thinking" not in asked.body or asked.body["thinking"] is None:
         return None
     kind = thinking_of(asked).get("type")
@@ -104,12 +104,12 @@ def unknown_thinking_type(asked: Asked) -> Said:
 
 
 @book.rule("A ceiling for the answer is required.", f"{BIG_THREE}A1.2")
-def max_tokens_missing(asked: Asked) -> Said:
+def max_tokens_missing(asked: RuleInput) -> Said:
     return "max_tokens: Field required" if asked.body.get("max_tokens") is None else None
 
 
 @book.model_rule("The ceiling may not lie above what the model can put out.", f"{BIG_THREE}A2")
-def max_tokens_above_output(asked: Asked, facts: Facts) -> Said:
+def max_tokens_above_output(asked: RuleInput, facts: Facts) -> Said:
     ceiling, most = number(asked.body.get("max_tokens")), facts.max_output
     if ceiling is None or most is None or ceiling <= most:
         return None
@@ -118,7 +118,7 @@ def max_tokens_above_output(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Models that think adaptively take no budget.", f"{BIG_THREE}A2")
-def budget_on_adaptive_model(asked: Asked, facts: Facts) -> Said:
+def budget_on_adaptive_model(asked: RuleInput, facts: Facts) -> Said:
     if (
         thinking_of(asked).get("type") != "enabled"
         or facts.mechanism != "adaptive"
@@ -129,21 +129,21 @@ def budget_on_adaptive_model(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Models that think by budget do not think adaptively.", f"{BIG_THREE}A2")
-def adaptive_on_budget_model(asked: Asked, facts: Facts) -> Said:
+def adaptive_on_budget_model(asked: RuleInput, facts: Facts) -> Said:
     if thinking_of(asked).get("type") != "adaptive" or facts.mechanism == "adaptive":
         return None
     return "adaptive thinking is not supported on this model"
 
 
 @book.model_rule("Some models cannot be told not to think.", f"{BIG_THREE}A2")
-def disabled_impossible(asked: Asked, facts: Facts) -> Said:
+def disabled_impossible(asked: RuleInput, facts: Facts) -> Said:
     if thinking_of(asked).get("type") != "disabled" or facts.can_be_off:
         return None
     return f'"thinking.type.disabled" is not supported for this model. {_ADAPTIVE_ADVICE}'
 
 
 @book.model_rule("Some models can only be told to think between tool calls.", f"{BIG_THREE}A2")
-def disabled_not_between_tools(asked: Asked, facts: Facts) -> Said:
+def disabled_not_between_tools(asked: RuleInput, facts: Facts) -> Said:
     if thinking_of(asked).get("type") != "disabled" or facts.off != "between_tools":
         return None
     return (
@@ -155,14 +155,14 @@ def disabled_not_between_tools(asked: Asked, facts: Facts) -> Said:
 @book.model_rule(
     "Thinking between tool calls only is a word of few models.", f"{BIG_THREE}A1.6; wording not captured"
 )
-def between_tools_unsupported(asked: Asked, facts: Facts) -> Said:
+def between_tools_unsupported(asked: RuleInput, facts: Facts) -> Said:
     if thinking_of(asked).get("type") != "between_tools" or facts.off == "between_tools":
         return None
     return '"thinking.type.between_tools" is not supported for this model.'
 
 
 @book.rule("There are five efforts.", f"{BIG_THREE}A1.4; wording not captured")
-def effort_unknown(asked: Asked) -> Said:
+def effort_unknown(asked: RuleInput) -> Said:
     effort = as_object(asked.body.get("output_config")).get("effort")
     if effort is None or effort in EFFORTS:
         return None
@@ -170,7 +170,7 @@ def effort_unknown(asked: Asked) -> Said:
 
 
 @book.model_rule("Some models take no effort, others not every one.", f"{BIG_THREE}A1.6; wording varies")
-def effort_not_offered(asked: Asked, facts: Facts) -> Said:
+def effort_not_offered(asked: RuleInput, facts: Facts) -> Said:
     effort = as_object(asked.body.get("output_config")).get("effort")
     if effort is None or effort in facts.efforts:
         return None
@@ -181,7 +181,7 @@ def effort_not_offered(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Without thinking, the strongest efforts are refused.", f"{BIG_THREE}A2")
-def effort_without_thinking(asked: Asked, facts: Facts) -> Said:
+def effort_without_thinking(asked: RuleInput, facts: Facts) -> Said:
     effort = word(as_object(asked.body.get("output_config")).get("effort"))
     limit = facts.off_effort
     if effort not in EFFORTS or limit not in EFFORTS or thinks(asked, facts):
@@ -195,7 +195,7 @@ def effort_without_thinking(asked: Asked, facts: Facts) -> Said:
 
 
 @book.rule("Thinking by budget needs the budget.", f"{BIG_THREE}A1.3")
-def budget_missing(asked: Asked) -> Said:
+def budget_missing(asked: RuleInput) -> Said:
     thinking = thinking_of(asked)
     if thinking.get("type") != "enabled" or thinking.get("budget_tokens") is not None:
         return None
@@ -203,7 +203,7 @@ def budget_missing(asked: Asked) -> Said:
 
 
 @book.rule("A budget is at least 1,024 tokens.", f"{BIG_THREE}A2")
-def budget_below_minimum(asked: Asked) -> Said:
+def budget_below_minimum(asked: RuleInput) -> Said:
     budget = number(thinking_of(asked).get("budget_tokens"))
     if budget is None or budget >= 1024:
         return None
@@ -214,7 +214,7 @@ def budget_below_minimum(asked: Asked) -> Said:
     "The ceiling includes the thinking, so it lies above the budget; not so with interleaved thinking.",
     f"{BIG_THREE}A1.3, A2",
 )
-def budget_not_below_max_tokens(asked: Asked) -> Said:
+def budget_not_below_max_tokens(asked: RuleInput) -> Said:
     budget = number(thinking_of(asked).get("budget_tokens"))
     ceiling = number(asked.body.get("max_tokens"))
     if budget is None or ceiling is None or budget < ceiling:
@@ -225,7 +225,7 @@ def budget_not_below_max_tokens(asked: Asked) -> Said:
 
 
 @book.model_rule("Newer models take no sampling but the default.", f"{BIG_THREE}A1.6; public issue threads")
-def sampling_refused(asked: Asked, facts: Facts) -> Said:
+def sampling_refused(asked: RuleInput, facts: Facts) -> Said:
     if "sampling" not in facts.refuses:
         return None
     for field in _SAMPLING:
@@ -236,7 +236,7 @@ def sampling_refused(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Older models take no sampling while they think.", f"{BIG_THREE}A1.6, A2")
-def sampling_with_thinking(asked: Asked, facts: Facts) -> Said:
+def sampling_with_thinking(asked: RuleInput, facts: Facts) -> Said:
     if "sampling_when_thinking" not in facts.refuses or not thinks(asked, facts):
         return None
     temperature, top_p = number(asked.body.get("temperature")), number(asked.body.get("top_p"))
@@ -253,7 +253,7 @@ def sampling_with_thinking(asked: Asked, facts: Facts) -> Said:
     "A forced call leaves no room for thinking by budget. With adaptive thinking it is taken.",
     f"{BIG_THREE}A1.6, A2; recordings of a forced call with adaptive thinking",
 )
-def forced_tools_with_thinking(asked: Asked) -> Said:
+def forced_tools_with_thinking(asked: RuleInput) -> Said:
     choice = as_object(asked.body.get("tool_choice")).get("type")
     if choice not in _FORCED or thinking_of(asked).get("type") != "enabled":
         return None
@@ -261,7 +261,7 @@ def forced_tools_with_thinking(asked: Asked) -> Said:
 
 
 @book.model_rule("The newest models cannot be forced to call.", f"{BIG_THREE}A2")
-def forced_tools_refused(asked: Asked, facts: Facts) -> Said:
+def forced_tools_refused(asked: RuleInput, facts: Facts) -> Said:
     choice = as_object(asked.body.get("tool_choice")).get("type")
     if choice not in _FORCED or not refused(facts, "forced_tools", thinking=False):
         return None

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.binding import prefixes_of
 from thinkwire.sim.rules.anthropic import thinking_of, thinks
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.shared import (
     BIG_THREE,
     Book,
@@ -22,6 +21,7 @@ from thinkwire.sim.rules.shared import (
     refused,
     unknown,
 )
+from thinkwire.sim.seal_binding import prefixes_of
 from thinkwire.sim.seals import Sealed
 
 book = Book("anthropic", "anthropic")
@@ -82,7 +82,7 @@ class Side(NamedTuple):
         return [placed for placed in self.blocks if placed.kind in kinds]
 
 
-def _messages(asked: Asked) -> list[tuple[int, JsonObject]]:
+def _messages(asked: RuleInput) -> list[tuple[int, JsonObject]]:
     return numbered(asked.body.get("messages"))
 
 
@@ -92,12 +92,12 @@ def _placed(message: int, content: object) -> list[Placed]:
     return [Placed(message, place, block) for place, block in numbered(content)]
 
 
-def _all_blocks(asked: Asked) -> Iterator[Placed]:
+def _all_blocks(asked: RuleInput) -> Iterator[Placed]:
     for index, message in _messages(asked):
         yield from _placed(index, message.get("content"))
 
 
-def _sides(asked: Asked) -> list[Side]:
+def _sides(asked: RuleInput) -> list[Side]:
     """The conversation as the API sees it; system messages inside it stand apart."""
     sides: list[Side] = []
     for index, message in _messages(asked):
@@ -111,7 +111,7 @@ def _sides(asked: Asked) -> list[Side]:
 
 
 @book.rule("There are two roles, and a third on some models.", f"{BIG_THREE}A7; public issue threads")
-def bad_role(asked: Asked) -> Said:
+def bad_role(asked: RuleInput) -> Said:
     for _, message in _messages(asked):
         if message.get("role") not in ("user", "assistant", "system"):
             return (
@@ -121,7 +121,7 @@ def bad_role(asked: Asked) -> Said:
 
 
 @book.model_rule("Older models take no system message inside the conversation.", f"{BIG_THREE}A2, A7")
-def system_turn_refused(asked: Asked, facts: Facts) -> Said:
+def system_turn_refused(asked: RuleInput, facts: Facts) -> Said:
     if "system_turns" not in facts.refuses:
         return None
     found = any(message.get("role") == "system" for _, message in _messages(asked))
@@ -132,7 +132,7 @@ def system_turn_refused(asked: Asked, facts: Facts) -> Said:
     "A system message inside the conversation follows the user, and the assistant or nothing follows it.",
     f"{BIG_THREE}A7; wording not captured",
 )
-def system_turn_misplaced(asked: Asked) -> Said:
+def system_turn_misplaced(asked: RuleInput) -> Said:
     roles = [message.get("role") for _, message in _messages(asked)]
     for index, role in enumerate(roles):
         if role != "system":
@@ -146,7 +146,7 @@ def system_turn_misplaced(asked: Asked) -> Said:
 
 
 @book.rule("The user begins.", f"{BIG_THREE}A7; public issue threads")
-def first_message_not_user(asked: Asked) -> Said:
+def first_message_not_user(asked: RuleInput) -> Said:
     sides = _sides(asked)
     if not sides or sides[0].role == "user":
         return None
@@ -156,7 +156,7 @@ def first_message_not_user(asked: Asked) -> Said:
 @book.rule(
     "Fields that the API does not know are refused inside messages too.", f"{BIG_THREE}A2; SDK 2.8.0 types"
 )
-def unknown_message_field(asked: Asked) -> Said:
+def unknown_message_field(asked: RuleInput) -> Said:
     for index, message in _messages(asked):
         known = _MESSAGE | {"output_config"} if message.get("role") == "system" else _MESSAGE
         field = unknown(message, known)
@@ -171,7 +171,7 @@ def unknown_message_field(asked: Asked) -> Said:
 
 
 @book.rule("A message says something.", f"{BIG_THREE}D1; public issue threads")
-def empty_message(asked: Asked) -> Said:
+def empty_message(asked: RuleInput) -> Said:
     messages = _messages(asked)
     for index, message in messages:
         last_assistant = message is messages[-1][1] and message.get("role") == "assistant"
@@ -185,7 +185,7 @@ def empty_message(asked: Asked) -> Said:
 
 
 @book.rule("Text is not empty, and not only blanks.", f"{BIG_THREE}A2")
-def empty_text(asked: Asked) -> Said:
+def empty_text(asked: RuleInput) -> Said:
     system = [("system", block) for block in objects(asked.body.get("system"))]
     inside = [("messages", placed.block) for placed in _all_blocks(asked)]
     for where, block in system + inside:
@@ -202,7 +202,7 @@ def empty_text(asked: Asked) -> Said:
     "The answer may not be begun for the model, except that a paused turn of server tools goes on.",
     f"{BIG_THREE}A2, A3.2; recording of a paused turn",
 )
-def prefill(asked: Asked, facts: Facts) -> Said:
+def prefill(asked: RuleInput, facts: Facts) -> Said:
     messages = _messages(asked)
     if not messages or messages[-1][1].get("role") != "assistant":
         return None
@@ -218,7 +218,7 @@ def prefill(asked: Asked, facts: Facts) -> Said:
 
 
 @book.rule("Ids of tool calls have letters, digits, `_` and `-`.", f"{BIG_THREE}A5")
-def tool_id_charset(asked: Asked) -> Said:
+def tool_id_charset(asked: RuleInput) -> Said:
     for placed in _all_blocks(asked):
         field = {"tool_use": "id", "tool_result": "tool_use_id"}.get(str(placed.kind))
         value = placed.block.get(field) if field else None
@@ -228,7 +228,7 @@ def tool_id_charset(asked: Asked) -> Said:
 
 
 @book.rule("Results stand right after their calls, in the next message.", f"{BIG_THREE}A2, A5")
-def tool_use_without_result(asked: Asked) -> Said:
+def tool_use_without_result(asked: RuleInput) -> Said:
     for side, following in pairwise([*_sides(asked), Side(None, 0, [])]):
         uses = [str(use.block.get("id")) for use in side.of("tool_use")]
         results = following.of("tool_result")
@@ -240,7 +240,7 @@ def tool_use_without_result(asked: Asked) -> Said:
 
 
 @book.rule("Results come before anything else that the user says.", f"{BIG_THREE}A2, A5")
-def results_not_first(asked: Asked) -> Said:
+def results_not_first(asked: RuleInput) -> Said:
     sides = _sides(asked)
     for side, following in pairwise(sides):
         kinds = [placed.kind for placed in following.blocks]
@@ -259,7 +259,7 @@ def _unanswered(side: Side, ids: list[str]) -> str:
 
 
 @book.rule("A result answers a call of the message before it.", f"{BIG_THREE}A2, A5")
-def orphan_tool_result(asked: Asked) -> Said:
+def orphan_tool_result(asked: RuleInput) -> Said:
     asked_for: set[str] = set()
     for side in _sides(asked):
         for result in side.of("tool_result"):
@@ -273,7 +273,7 @@ def orphan_tool_result(asked: Asked) -> Said:
 
 
 @book.rule("Thinking comes back with its signature.", f"{BIG_THREE}A2, A3.1")
-def signature_missing(asked: Asked) -> Said:
+def signature_missing(asked: RuleInput) -> Said:
     for placed in _all_blocks(asked):
         field = _SEALED[str(placed.kind)][0] if placed.kind in _THOUGHTS else None
         if field and not isinstance(placed.block.get(field), str):
@@ -282,7 +282,7 @@ def signature_missing(asked: Asked) -> Said:
 
 
 @book.rule("A signature is one that the vendor made, unaltered.", f"{BIG_THREE}A2, A4")
-def signature_invalid(asked: Asked) -> Said:
+def signature_invalid(asked: RuleInput) -> Said:
     for placed, sealed in _sealed(asked):
         field, scheme = _SEALED[str(placed.kind)]
         if sealed is None or sealed.scheme != scheme:
@@ -294,7 +294,7 @@ def signature_invalid(asked: Asked) -> Said:
     "Thinking in the latest assistant message comes back as it was; without text it counts as omitted.",
     f"{BIG_THREE}A2, A4",
 )
-def thinking_modified(asked: Asked) -> Said:
+def thinking_modified(asked: RuleInput) -> Said:
     sides = [side for side in _sides(asked) if side.role == "assistant"]
     latest = {(placed.message, placed.place) for placed in sides[-1].blocks} if sides else set()
     for placed, sealed in _sealed(asked):
@@ -314,7 +314,7 @@ def thinking_modified(asked: Asked) -> Said:
     "is dropped without a word.",
     f"{BIG_THREE}A2, A4.1, A4.2",
 )
-def prefix_changed(asked: Asked, facts: Facts) -> Said:
+def prefix_changed(asked: RuleInput, facts: Facts) -> Said:
     binding = as_object(thinking_of(asked).get("block_binding"))
     if facts.replay != "bound_prefix" or binding.get("prefix_mismatch_behavior") == "drop_block":
         return None
@@ -336,7 +336,7 @@ def prefix_changed(asked: Asked, facts: Facts) -> Said:
     "Thinking by budget: inside a tool loop, the turn starts with its thinking.",
     f"{BIG_THREE}A2, A4",
 )
-def tool_loop_without_thinking(asked: Asked) -> Said:
+def tool_loop_without_thinking(asked: RuleInput) -> Said:
     if thinking_of(asked).get("type") != "enabled":
         return None
     sides = _sides(asked)
@@ -354,7 +354,7 @@ def tool_loop_without_thinking(asked: Asked) -> Said:
     )
 
 
-def _sealed(asked: Asked) -> Iterator[tuple[Placed, Sealed | None]]:
+def _sealed(asked: RuleInput) -> Iterator[tuple[Placed, Sealed | None]]:
     """Every thinking block that has a seal, and what is in it."""
     for placed in _all_blocks(asked):
         if placed.kind in _THOUGHTS:

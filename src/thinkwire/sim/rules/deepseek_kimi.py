@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.rules.rule import Asked, Refusal
+from thinkwire.sim.rules.rule import Refusal, RuleInput
 from thinkwire.sim.rules.shared import (
     OTHERS,
     Book,
@@ -30,11 +30,11 @@ _MUST_COME_BACK = "The reasoning_content in the thinking mode must be passed bac
 _ANSWERED = "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
 
 
-def _messages(asked: Asked) -> list[tuple[int, JsonObject]]:
+def _messages(asked: RuleInput) -> list[tuple[int, JsonObject]]:
     return numbered(asked.body.get("messages"))
 
 
-def _thinks(asked: Asked, facts: Facts) -> bool:
+def _thinks(asked: RuleInput, facts: Facts) -> bool:
     told = {"enabled": True, "adaptive": True, "disabled": False}
     kind = word(as_object(asked.body.get("thinking")).get("type"))
     return is_thinking(facts, told.get(kind) if kind else None)
@@ -48,14 +48,14 @@ def _takes_no_thinking(facts: Facts) -> bool:
 @deepseek.model_rule(
     "The first thinking models know no switch.", f"{OTHERS}3.2, 9; seed 004; wording not captured"
 )
-def thinking_refused(asked: Asked, facts: Facts) -> Said:
+def thinking_refused(asked: RuleInput, facts: Facts) -> Said:
     if asked.body.get("thinking") is None or not _takes_no_thinking(facts):
         return None
     return _refusal("This model does not support the thinking parameter.")
 
 
 @deepseek.model_rule("The first thinking models refuse to read what they thought.", f"{OTHERS}3.2, 8")
-def reasoning_content_refused(asked: Asked, facts: Facts) -> Said:
+def reasoning_content_refused(asked: RuleInput, facts: Facts) -> Said:
     if not _takes_no_thinking(facts):
         return None
     if all(message.get("reasoning_content") is None for _, message in _messages(asked)):
@@ -71,7 +71,7 @@ def reasoning_content_refused(asked: Asked, facts: Facts) -> Said:
     "Once tools were used, every assistant message carries its thinking, an empty one if need be.",
     f"{OTHERS}3.2, 8",
 )
-def reasoning_content_missing(asked: Asked, facts: Facts) -> Said:
+def reasoning_content_missing(asked: RuleInput, facts: Facts) -> Said:
     messages = [message for _, message in _messages(asked)]
     if facts.replay != "always" or not _thinks(asked, facts) or not any(map(tool_calls, messages)):
         return None
@@ -81,7 +81,7 @@ def reasoning_content_missing(asked: Asked, facts: Facts) -> Said:
 @deepseek.model_rule(
     "Inside a tool loop, assistant messages with calls carry their thinking.", f"{OTHERS}3.2, 8"
 )
-def loop_reasoning_missing(asked: Asked, facts: Facts) -> Said:
+def loop_reasoning_missing(asked: RuleInput, facts: Facts) -> Said:
     messages = [message for _, message in _messages(asked)]
     if facts.replay != "tool_loop" or not _thinks(asked, facts):
         return None
@@ -91,7 +91,7 @@ def loop_reasoning_missing(asked: Asked, facts: Facts) -> Said:
 
 
 @deepseek.model_rule("A call cannot be forced while the model thinks.", f"{OTHERS}3.2; recorded traffic")
-def forced_tools(asked: Asked, facts: Facts) -> Said:
+def forced_tools(asked: RuleInput, facts: Facts) -> Said:
     if not forces_call(asked.body.get("tool_choice")):
         return None
     if not refused(facts, "forced_tools", _thinks(asked, facts)):
@@ -100,20 +100,20 @@ def forced_tools(asked: Asked, facts: Facts) -> Said:
 
 
 @deepseek.rule("Answers by a JSON schema are not offered.", f"{OTHERS}3.2")
-def json_schema(asked: Asked) -> Said:
+def json_schema(asked: RuleInput) -> Said:
     kind = as_object(asked.body.get("response_format")).get("type")
     return _refusal("This response_format type is unavailable now") if kind == "json_schema" else None
 
 
 @deepseek.rule("Tools are functions.", f"{OTHERS}3.2")
-def tool_type(asked: Asked) -> Said:
+def tool_type(asked: RuleInput) -> Said:
     kinds = [tool.get("type") for tool in objects(asked.body.get("tools"))]
     other = next((kind for kind in kinds if kind != "function"), "function")
     return None if other == "function" else _refusal(f"unknown variant '{other}', expected 'function'")
 
 
 @deepseek.rule("Every call is answered right after it.", f"{OTHERS}3.2; public issue threads")
-def calls_without_results(asked: Asked) -> Said:
+def calls_without_results(asked: RuleInput) -> Said:
     if not unanswered_calls(asked.body):
         return None
     return _refusal(f"{_ANSWERED}'tool_call_id'. (insufficient tool messages following tool_calls message)")
@@ -123,7 +123,7 @@ def calls_without_results(asked: Asked) -> Said:
     "A call's result comes before the assistant speaks again: words between two calls strand the first.",
     f"{OTHERS}3.2; recording of interleaved calls",
 )
-def stranded_call(asked: Asked) -> Said:
+def stranded_call(asked: RuleInput) -> Said:
     waiting: dict[str, None] = {}
     stranded: list[str] = []
     for _, item in numbered(asked.body.get("input")):
@@ -148,7 +148,7 @@ def _lacks_thinking(message: JsonObject) -> bool:
 
 
 @kimi.model_rule("An effort is a word that the model knows.", f"{OTHERS}3.3; wording not captured")
-def effort_not_offered(asked: Asked, facts: Facts) -> Said:
+def effort_not_offered(asked: RuleInput, facts: Facts) -> Said:
     effort = asked.body.get("reasoning_effort")
     if effort is None:
         return None
@@ -160,14 +160,14 @@ def effort_not_offered(asked: Asked, facts: Facts) -> Said:
 
 
 @kimi.model_rule("Models that take an effort take no switch.", f"{OTHERS}3.3; wording not captured")
-def thinking_refused_with_effort(asked: Asked, facts: Facts) -> Said:
+def thinking_refused_with_effort(asked: RuleInput, facts: Facts) -> Said:
     if asked.body.get("thinking") is None or facts.mechanism != "effort":
         return None
     return "invalid request: thinking is not supported for this model, use reasoning_effort"
 
 
 @kimi.model_rule("Models that always think cannot be told not to.", f"{OTHERS}1.2, 3.3; wording not captured")
-def disabled_impossible(asked: Asked, facts: Facts) -> Said:
+def disabled_impossible(asked: RuleInput, facts: Facts) -> Said:
     kind = as_object(asked.body.get("thinking")).get("type")
     if kind != "disabled" or facts.mechanism != "always":
         return None
@@ -175,7 +175,7 @@ def disabled_impossible(asked: Asked, facts: Facts) -> Said:
 
 
 @kimi.model_rule("Thinking models have a fixed temperature.", f"{OTHERS}3.3; public issue threads")
-def temperature_fixed(asked: Asked, facts: Facts) -> Said:
+def temperature_fixed(asked: RuleInput, facts: Facts) -> Said:
     temperature = number(asked.body.get("temperature"))
     if temperature in (None, 1) or not (refused(facts, "sampling", thinking=True) and _thinks(asked, facts)):
         return None
@@ -183,7 +183,7 @@ def temperature_fixed(asked: Asked, facts: Facts) -> Said:
 
 
 @kimi.model_rule("A call cannot be forced while the model thinks.", f"{OTHERS}3.3; Q39; public issue threads")
-def forced_tool_choice(asked: Asked, facts: Facts) -> Said:
+def forced_tool_choice(asked: RuleInput, facts: Facts) -> Said:
     choice = asked.body.get("tool_choice")
     if not forces_call(choice) or not refused(facts, "forced_tools", _thinks(asked, facts)):
         return None
@@ -192,7 +192,7 @@ def forced_tool_choice(asked: Asked, facts: Facts) -> Said:
 
 
 @kimi.model_rule("Assistant messages with calls carry their thinking, in every turn.", f"{OTHERS}3.3, 8")
-def reasoning_missing(asked: Asked, facts: Facts) -> Said:
+def reasoning_missing(asked: RuleInput, facts: Facts) -> Said:
     if facts.replay != "tool_loop" or not _thinks(asked, facts):
         return None
     places = (place for place, m in _messages(asked) if tool_calls(m) and _lacks_thinking(m))
@@ -202,7 +202,7 @@ def reasoning_missing(asked: Asked, facts: Facts) -> Said:
 @kimi_messages.model_rule(
     "On the Messages wire, assistant messages with calls carry their thinking too.", f"{OTHERS}3.3, 4.11"
 )
-def thinking_block_missing(asked: Asked, facts: Facts) -> Said:
+def thinking_block_missing(asked: RuleInput, facts: Facts) -> Said:
     if facts.replay != "tool_loop" or not _thinks(asked, facts):
         return None
     for place, message in _messages(asked):

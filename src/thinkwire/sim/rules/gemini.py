@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.binding import call_print
-from thinkwire.sim.rules.rule import Asked
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.rules.shared import (
     BIG_THREE,
     Book,
@@ -23,6 +22,7 @@ from thinkwire.sim.rules.shared import (
     unknown,
     word,
 )
+from thinkwire.sim.seal_binding import call_print
 
 book = Book("gemini", "gemini", kind="INVALID_ARGUMENT", at="google")
 
@@ -78,11 +78,11 @@ class Turn(NamedTuple):
         return [as_object(_get(part, name)) for part in self.parts if _get(part, name) is not None]
 
 
-def _contents(asked: Asked) -> list[tuple[int, JsonObject]]:
+def _contents(asked: RuleInput) -> list[tuple[int, JsonObject]]:
     return numbered(asked.body.get("contents"))
 
 
-def _turns(asked: Asked) -> list[Turn]:
+def _turns(asked: RuleInput) -> list[Turn]:
     turns: list[Turn] = []
     for place, content in _contents(asked):
         role = content.get("role") or "user"
@@ -92,16 +92,16 @@ def _turns(asked: Asked) -> list[Turn]:
     return turns
 
 
-def _settings(asked: Asked) -> JsonObject:
+def _settings(asked: RuleInput) -> JsonObject:
     return as_object(_get(asked.body, "generationConfig"))
 
 
-def _thinking(asked: Asked) -> JsonObject:
+def _thinking(asked: RuleInput) -> JsonObject:
     return as_object(_get(_settings(asked), "thinkingConfig"))
 
 
 @book.rule("Names that the API does not know are refused.", f"{BIG_THREE}C1.1, C2; SDK 3.1.0 types")
-def unknown_name(asked: Asked) -> Said:
+def unknown_name(asked: RuleInput) -> Said:
     field = unknown(map(_camel, asked.body), _TOP)
     if field:
         return f'Invalid JSON payload received. Unknown name "{field}": Cannot find field.'
@@ -113,14 +113,14 @@ def unknown_name(asked: Asked) -> Said:
 
 
 @book.rule("There are two roles.", f"{BIG_THREE}C2")
-def bad_role(asked: Asked) -> Said:
+def bad_role(asked: RuleInput) -> Said:
     roles = [content.get("role") for _, content in _contents(asked)]
     bad = any(role not in (None, "", "user", "model") for role in roles)
     return "Please use a valid role: user, model." if bad else None
 
 
 @book.rule("A content has parts.", f"{BIG_THREE}C2")
-def no_parts(asked: Asked) -> Said:
+def no_parts(asked: RuleInput) -> Said:
     for place, content in _contents(asked):
         if not content.get("parts"):
             return f"* GenerateContentRequest.contents[{place}].parts: contents.parts must not be empty.\n"
@@ -128,7 +128,7 @@ def no_parts(asked: Asked) -> Said:
 
 
 @book.rule("A part holds something.", f"{BIG_THREE}C2")
-def empty_part(asked: Asked) -> Said:
+def empty_part(asked: RuleInput) -> Said:
     for place, content in _contents(asked):
         for number_of_part, part in numbered(content.get("parts")):
             if all(_get(part, name) is None for name in _DATA):
@@ -141,7 +141,7 @@ def empty_part(asked: Asked) -> Said:
     "Text may be empty where it carries a signature, or stands beside other parts as the API itself puts it.",
     f"{BIG_THREE}C2, D1; recording of a streamed call that ends with an empty text",
 )
-def empty_text(asked: Asked) -> Said:
+def empty_text(asked: RuleInput) -> Said:
     for _, content in _contents(asked):
         parts = objects(content.get("parts"))
         if parts and all(part.get("text") == "" and _signature(part) is None for part in parts):
@@ -150,12 +150,12 @@ def empty_text(asked: Asked) -> Said:
 
 
 @book.model_rule("A model that does not think takes no thinking settings.", f"{BIG_THREE}C1.2, C2")
-def thinking_unsupported(asked: Asked, facts: Facts) -> Said:
+def thinking_unsupported(asked: RuleInput, facts: Facts) -> Said:
     return "Thinking is not enabled for this model" if _thinking(asked) and not facts.can_think else None
 
 
 @book.rule("A level and a budget exclude each other.", f"{BIG_THREE}C2")
-def level_and_budget(asked: Asked) -> Said:
+def level_and_budget(asked: RuleInput) -> Said:
     thinking = _thinking(asked)
     if _get(thinking, "thinkingLevel") is None or _get(thinking, "thinkingBudget") is None:
         return None
@@ -163,14 +163,14 @@ def level_and_budget(asked: Asked) -> Said:
 
 
 @book.model_rule("Models that think by budget know no levels.", f"{BIG_THREE}C2")
-def level_on_budget_model(asked: Asked, facts: Facts) -> Said:
+def level_on_budget_model(asked: RuleInput, facts: Facts) -> Said:
     if _get(_thinking(asked), "thinkingLevel") is None or facts.mechanism in ("level", "none"):
         return None
     return "Thinking level is not supported for this model."
 
 
 @book.model_rule("Each model takes its own levels.", f"{BIG_THREE}C1.2, C2")
-def level_not_offered(asked: Asked, facts: Facts) -> Said:
+def level_not_offered(asked: RuleInput, facts: Facts) -> Said:
     level = _get(_thinking(asked), "thinkingLevel")
     if level is None or facts.mechanism != "level":
         return None
@@ -181,7 +181,7 @@ def level_not_offered(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("A budget of 0 is refused by models that always think.", f"{BIG_THREE}C1.2, C2")
-def budget_zero(asked: Asked, facts: Facts) -> Said:
+def budget_zero(asked: RuleInput, facts: Facts) -> Said:
     if _get(_thinking(asked), "thinkingBudget") != 0 or facts.can_be_off:
         return None
     return "Budget 0 is invalid. This model only works in thinking mode."
@@ -191,7 +191,7 @@ def budget_zero(asked: Asked, facts: Facts) -> Said:
     "A budget lies in the model's range. Models that think by level take any, as recorded.",
     f"{BIG_THREE}C1.1, C1.2, C2; recording of a budget at a level model",
 )
-def budget_out_of_range(asked: Asked, facts: Facts) -> Said:
+def budget_out_of_range(asked: RuleInput, facts: Facts) -> Said:
     budget, allowed = number(_get(_thinking(asked), "thinkingBudget")), facts.budget
     if budget is None or allowed is None or (budget == -1 and allowed.dynamic):
         return None
@@ -202,7 +202,7 @@ def budget_out_of_range(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Where sampling is refused, so it is said.", f"{BIG_THREE}C1.3; wording not captured")
-def sampling_refused(asked: Asked, facts: Facts) -> Said:
+def sampling_refused(asked: RuleInput, facts: Facts) -> Said:
     if "sampling" not in facts.refuses:
         return None
     fields = (field for field in ("temperature", "topP", "topK") if _get(_settings(asked), field) is not None)
@@ -210,7 +210,7 @@ def sampling_refused(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("One candidate from Gemini 3 on.", f"{BIG_THREE}C1.3; public issue threads")
-def several_candidates(asked: Asked, facts: Facts) -> Said:
+def several_candidates(asked: RuleInput, facts: Facts) -> Said:
     count = number(_get(_settings(asked), "candidateCount"))
     if count is None or count <= 1 or facts.mechanism != "level":
         return None
@@ -218,7 +218,7 @@ def several_candidates(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("From 3.6 on, the conversation may not end with the model.", f"{BIG_THREE}C1.3, C2")
-def ends_with_model(asked: Asked, facts: Facts) -> Said:
+def ends_with_model(asked: RuleInput, facts: Facts) -> Said:
     turns = _turns(asked)
     if "prefill" not in facts.refuses or not turns or turns[-1].role != "model":
         return None
@@ -226,7 +226,7 @@ def ends_with_model(asked: Asked, facts: Facts) -> Said:
 
 
 @book.rule("Calls follow the user's words or results.", f"{BIG_THREE}C2")
-def call_out_of_order(asked: Asked) -> Said:
+def call_out_of_order(asked: RuleInput) -> Said:
     for before, turn in zip([None, *_turns(asked)], _turns(asked), strict=False):
         if turn.of("functionCall") and (before is None or turn.role != "model"):
             return _CALL_TURN
@@ -234,7 +234,7 @@ def call_out_of_order(asked: Asked) -> Said:
 
 
 @book.rule("Results follow their calls.", f"{BIG_THREE}C2; public issue threads")
-def response_out_of_order(asked: Asked) -> Said:
+def response_out_of_order(asked: RuleInput) -> Said:
     for before, turn in zip([None, *_turns(asked)], _turns(asked), strict=False):
         if turn.of("functionResponse") and not (before and before.of("functionCall")):
             return _RESPONSE_TURN
@@ -245,7 +245,7 @@ def response_out_of_order(asked: Asked) -> Said:
     "There are as many results as calls. Before Gemini 3 a call may go without any, as recorded.",
     f"{BIG_THREE}C2, C5; recording of a call that the user's text follows",
 )
-def response_count(asked: Asked) -> Said:
+def response_count(asked: RuleInput) -> Said:
     strict = asked.facts is None or asked.facts.mechanism == "level"
     for turn, following in pairwise(_turns(asked)):
         calls, results = turn.of("functionCall"), following.of("functionResponse")
@@ -255,7 +255,7 @@ def response_count(asked: Asked) -> Said:
 
 
 @book.rule("A result names its function.", f"{BIG_THREE}C1.3, C5; public issue threads")
-def response_without_name(asked: Asked) -> Said:
+def response_without_name(asked: RuleInput) -> Said:
     for turn in _turns(asked):
         if any(not response.get("name") for response in turn.of("functionResponse")):
             where = f"* GenerateContentRequest.contents[{turn.place}].parts[0].function_response.name"
@@ -267,7 +267,7 @@ def response_without_name(asked: Asked) -> Said:
     "From Gemini 3 on, the first call of every step of the current turn comes back with its signature.",
     f"{BIG_THREE}C2, C4",
 )
-def signature_missing(asked: Asked, facts: Facts) -> Said:
+def signature_missing(asked: RuleInput, facts: Facts) -> Said:
     for turn in _current(asked, facts):
         first = next((part for part in turn.parts if _get(part, "functionCall") is not None), {})
         if first and _signature(first) is None:
@@ -287,7 +287,7 @@ def signature_missing(asked: Asked, facts: Facts) -> Said:
     "the documented placeholders pass.",
     f"{BIG_THREE}C2, C4",
 )
-def signature_corrupted(asked: Asked, facts: Facts) -> Said:
+def signature_corrupted(asked: RuleInput, facts: Facts) -> Said:
     for data, _ in _signed_calls(asked, facts):
         sealed = asked.sealer.open(data)
         if (
@@ -300,7 +300,7 @@ def signature_corrupted(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("A signature comes back on the very call that it came with.", f"{BIG_THREE}C2, C4")
-def signature_moved(asked: Asked, facts: Facts) -> Said:
+def signature_moved(asked: RuleInput, facts: Facts) -> Said:
     for data, call in _signed_calls(asked, facts):
         sealed = asked.sealer.open(data)
         if sealed and sealed.thought != call_print(str(call.get("name")), call.get("args")):
@@ -308,7 +308,7 @@ def signature_moved(asked: Asked, facts: Facts) -> Said:
     return None
 
 
-def _current(asked: Asked, facts: Facts) -> list[Turn]:
+def _current(asked: RuleInput, facts: Facts) -> list[Turn]:
     """The model's steps since the user last said something, at models that check signatures."""
     if facts.mechanism != "level" or facts.replay != "tool_loop":
         return []
@@ -319,7 +319,7 @@ def _current(asked: Asked, facts: Facts) -> list[Turn]:
     return [turn for turn in turns[said[-1] if said else 0 :] if turn.role == "model"]
 
 
-def _signed_calls(asked: Asked, facts: Facts) -> list[tuple[str, JsonObject]]:
+def _signed_calls(asked: RuleInput, facts: Facts) -> list[tuple[str, JsonObject]]:
     """Signatures on calls of the current turn, with their calls; placeholders are left out."""
     return [
         (data, as_object(_get(part, "functionCall")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.rules.rule import Asked, Refusal
+from thinkwire.sim.rules.rule import Refusal, RuleInput
 from thinkwire.sim.rules.shared import (
     BIG_THREE,
     Book,
@@ -39,7 +39,7 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _LONGEST = 64
 
 
-def _thinks(asked: Asked, facts: Facts) -> bool:
+def _thinks(asked: RuleInput, facts: Facts) -> bool:
     effort = word(asked.body.get("reasoning_effort"))
     return is_thinking(facts, effort != "none" if effort else None)
 
@@ -50,13 +50,13 @@ def _unsupported(field: str, advice: str = "") -> Refusal:
 
 
 @book.rule("Parameters that the API does not know are refused.", f"{BIG_THREE}B1.2; SDK 3.49.0 types")
-def unknown_parameter(asked: Asked) -> Said:
+def unknown_parameter(asked: RuleInput) -> Said:
     field = unknown(asked.body, _TOP)
     return Refusal(f"Unknown parameter: '{field}'.", "unknown_parameter", field) if field else None
 
 
 @book.rule("There are six roles.", f"{BIG_THREE}B1.3; SDK 3.49.0 types")
-def bad_role(asked: Asked) -> Said:
+def bad_role(asked: RuleInput) -> Said:
     for place, message in numbered(asked.body.get("messages")):
         if message.get("role") not in _ROLES:
             return Refusal(
@@ -71,7 +71,7 @@ def bad_role(asked: Asked) -> Said:
     "Messages carry no thinking here, and no other field that the API does not know.",
     f"{BIG_THREE}B1.2, B5; SDK 3.49.0 types",
 )
-def unknown_message_field(asked: Asked) -> Said:
+def unknown_message_field(asked: RuleInput) -> Said:
     for place, message in numbered(asked.body.get("messages")):
         field = unknown(message, _MESSAGE)
         if field:
@@ -81,7 +81,7 @@ def unknown_message_field(asked: Asked) -> Said:
 
 
 @book.rule("Ids of calls are no longer than 64 characters.", f"{BIG_THREE}B2, D1")
-def id_too_long(asked: Asked) -> Said:
+def id_too_long(asked: RuleInput) -> Said:
     for place, message in numbered(asked.body.get("messages")):
         for number_of_call, call in enumerate(call_ids(message)):
             if len(call) > _LONGEST:
@@ -96,21 +96,21 @@ def id_too_long(asked: Asked) -> Said:
 
 
 @book.model_rule("Models that reason count their thinking too, in another field.", f"{BIG_THREE}B1.2, B2")
-def max_tokens_refused(asked: Asked, facts: Facts) -> Said:
+def max_tokens_refused(asked: RuleInput, facts: Facts) -> Said:
     if asked.body.get("max_tokens") is None or not facts.can_think:
         return None
     return _unsupported("max_tokens", " Use 'max_completion_tokens' instead.")
 
 
 @book.model_rule("Models that do not reason take no effort.", f"{BIG_THREE}B2")
-def effort_unsupported(asked: Asked, facts: Facts) -> Said:
+def effort_unsupported(asked: RuleInput, facts: Facts) -> Said:
     if asked.body.get("reasoning_effort") is None or facts.efforts:
         return None
     return _unsupported("reasoning_effort")
 
 
 @book.rule("There are seven efforts.", f"{BIG_THREE}B1.2")
-def effort_unknown(asked: Asked) -> Said:
+def effort_unknown(asked: RuleInput) -> Said:
     effort = asked.body.get("reasoning_effort")
     if effort is None or effort in _EFFORTS:
         return None
@@ -119,7 +119,7 @@ def effort_unknown(asked: Asked) -> Said:
 
 
 @book.model_rule("Each model takes its own efforts, and here none takes max.", f"{BIG_THREE}B1.2, B1.4, B2")
-def effort_not_offered(asked: Asked, facts: Facts) -> Said:
+def effort_not_offered(asked: RuleInput, facts: Facts) -> Said:
     effort = asked.body.get("reasoning_effort")
     offered = [name for name in accepted(facts) if name != "max"]
     if effort is None or not offered or effort in offered:
@@ -135,7 +135,7 @@ def effort_not_offered(asked: Asked, facts: Facts) -> Said:
 @book.model_rule(
     "From 5.4 on, function tools and reasoning go together on Responses only.", f"{BIG_THREE}B1.2"
 )
-def tools_with_reasoning(asked: Asked, facts: Facts) -> Said:
+def tools_with_reasoning(asked: RuleInput, facts: Facts) -> Said:
     if "tools_on_chat_when_thinking" not in facts.refuses:
         return None
     if not asked.body.get("tools") or not _thinks(asked, facts):
@@ -148,7 +148,7 @@ def tools_with_reasoning(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Sampling is refused while the model reasons; the default is taken.", f"{BIG_THREE}B1.3, B2")
-def sampling_refused(asked: Asked, facts: Facts) -> Said:
+def sampling_refused(asked: RuleInput, facts: Facts) -> Said:
     if not refused(facts, "sampling", _thinks(asked, facts)):
         return None
     temperature = number(asked.body.get("temperature"))
@@ -167,7 +167,7 @@ def sampling_refused(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Penalties are refused like sampling.", f"{BIG_THREE}B1.3")
-def penalties_refused(asked: Asked, facts: Facts) -> Said:
+def penalties_refused(asked: RuleInput, facts: Facts) -> Said:
     thinking = _thinks(asked, facts)
     if not refused(facts, "penalties", thinking) and not refused(facts, "sampling", thinking):
         return None
@@ -176,12 +176,12 @@ def penalties_refused(asked: Asked, facts: Facts) -> Said:
 
 
 @book.model_rule("Some models take no stop sequences.", f"{BIG_THREE}B1.3")
-def stop_refused(asked: Asked, facts: Facts) -> Said:
+def stop_refused(asked: RuleInput, facts: Facts) -> Said:
     return _unsupported("stop") if "stop" in facts.refuses and asked.body.get("stop") else None
 
 
 @book.rule("Every call is answered right after it.", f"{BIG_THREE}B2")
-def calls_without_results(asked: Asked) -> Said:
+def calls_without_results(asked: RuleInput) -> Said:
     missing = unanswered_calls(asked.body)
     if not missing:
         return None
@@ -193,7 +193,7 @@ def calls_without_results(asked: Asked) -> Said:
 
 
 @book.rule("A tool message answers a call right before it.", f"{BIG_THREE}B2")
-def result_without_call(asked: Asked) -> Said:
+def result_without_call(asked: RuleInput) -> Said:
     strays = stray_results(asked.body)
     if not strays:
         return None

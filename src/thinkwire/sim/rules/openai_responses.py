@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.binding import family_of
 from thinkwire.sim.rules.item_ids import reasoning_of
-from thinkwire.sim.rules.rule import Asked, Refusal
+from thinkwire.sim.rules.rule import Refusal, RuleInput
 from thinkwire.sim.rules.shared import (
     BIG_THREE,
     Book,
@@ -26,6 +25,7 @@ from thinkwire.sim.rules.shared import (
     unknown,
     word,
 )
+from thinkwire.sim.seal_binding import family_of
 
 book = Book("openai", "openai-responses")
 
@@ -46,7 +46,7 @@ _LONGEST = 64
 _KEEP = "Try again with `store` set to true, or remove this item from your input."
 
 
-def _items(asked: Asked) -> list[tuple[int, JsonObject]]:
+def _items(asked: RuleInput) -> list[tuple[int, JsonObject]]:
     return numbered(asked.body.get("input"))
 
 
@@ -54,18 +54,18 @@ def _kind(item: JsonObject) -> str:
     return str(item.get("type") or ("message" if "role" in item else ""))
 
 
-def _reasoning(asked: Asked) -> JsonObject:
+def _reasoning(asked: RuleInput) -> JsonObject:
     return as_object(asked.body.get("reasoning"))
 
 
 @book.rule("Parameters that the API does not know are refused.", f"{BIG_THREE}B1.1; SDK 3.49.0 types")
-def unknown_parameter(asked: Asked) -> Said:
+def unknown_parameter(asked: RuleInput) -> Said:
     field = unknown(asked.body, _TOP)
     return Refusal(f"Unknown parameter: '{field}'.", "unknown_parameter", field) if field else None
 
 
 @book.model_rule("Models that do not reason take no effort.", "recording of gpt-5-chat-latest with an effort")
-def effort_unsupported(asked: Asked, facts: Facts) -> Said:
+def effort_unsupported(asked: RuleInput, facts: Facts) -> Said:
     if _reasoning(asked).get("effort") is None or facts.efforts:
         return None
     path = "reasoning.effort"
@@ -75,7 +75,7 @@ def effort_unsupported(asked: Asked, facts: Facts) -> Said:
 
 
 @book.rule("There are seven efforts.", f"{BIG_THREE}B1.1")
-def effort_unknown(asked: Asked) -> Said:
+def effort_unknown(asked: RuleInput) -> Said:
     effort = _reasoning(asked).get("effort")
     if effort is None or effort in EFFORTS:
         return None
@@ -87,7 +87,7 @@ def effort_unknown(asked: Asked) -> Said:
 
 
 @book.model_rule("Each model takes its own efforts.", f"{BIG_THREE}B1.4, B2")
-def effort_not_offered(asked: Asked, facts: Facts) -> Said:
+def effort_not_offered(asked: RuleInput, facts: Facts) -> Said:
     effort = _reasoning(asked).get("effort")
     if effort is None or not facts.efforts or effort in accepted(facts):
         return None
@@ -101,7 +101,7 @@ def effort_not_offered(asked: Asked, facts: Facts) -> Said:
 
 
 @book.rule("The ceiling is at least 16 tokens.", f"{BIG_THREE}B2")
-def max_output_tokens_too_small(asked: Asked) -> Said:
+def max_output_tokens_too_small(asked: RuleInput) -> Said:
     ceiling = number(asked.body.get("max_output_tokens"))
     if ceiling is None or ceiling >= 16:
         return None
@@ -114,7 +114,7 @@ def max_output_tokens_too_small(asked: Asked) -> Said:
 
 
 @book.model_rule("Sampling is refused while the model reasons; the default is taken.", f"{BIG_THREE}B1.3, B2")
-def sampling_refused(asked: Asked, facts: Facts) -> Said:
+def sampling_refused(asked: RuleInput, facts: Facts) -> Said:
     effort = word(_reasoning(asked).get("effort"))
     if not refused(facts, "sampling", is_thinking(facts, effort != "none" if effort else None)):
         return None
@@ -130,7 +130,7 @@ def sampling_refused(asked: Asked, facts: Facts) -> Said:
 
 
 @book.rule("Messages have no fields of other vendors.", f"{BIG_THREE}B1.1; SDK 3.49.0 types")
-def unknown_message_field(asked: Asked) -> Said:
+def unknown_message_field(asked: RuleInput) -> Said:
     for place, item in _items(asked):
         field = unknown(item, _MESSAGE) if _kind(item) == "message" else None
         if field:
@@ -140,7 +140,7 @@ def unknown_message_field(asked: Asked) -> Said:
 
 
 @book.rule("Ids are no longer than 64 characters.", f"{BIG_THREE}B2")
-def id_too_long(asked: Asked) -> Said:
+def id_too_long(asked: RuleInput) -> Said:
     for path, value in _ids(asked, "id", "call_id"):
         if len(value) > _LONGEST:
             return Refusal(
@@ -153,7 +153,7 @@ def id_too_long(asked: Asked) -> Said:
 
 
 @book.rule("Ids have letters, digits, `_` and `-`.", f"{BIG_THREE}B2")
-def id_charset(asked: Asked) -> Said:
+def id_charset(asked: RuleInput) -> Said:
     for path, value in _ids(asked, "id"):
         if not _CHARSET.fullmatch(value):
             return Refusal(
@@ -166,7 +166,7 @@ def id_charset(asked: Asked) -> Said:
 
 
 @book.rule("An item's id begins with the mark of its type.", f"{BIG_THREE}B2")
-def id_prefix(asked: Asked) -> Said:
+def id_prefix(asked: RuleInput) -> Said:
     for place, item in _items(asked):
         prefix, value = _PREFIXES.get(_kind(item)), word(item.get("id"))
         if prefix and value is not None and not value.startswith(prefix):
@@ -180,7 +180,7 @@ def id_prefix(asked: Asked) -> Said:
 
 
 @book.rule("No item is there twice.", f"{BIG_THREE}B2")
-def duplicate_id(asked: Asked) -> Said:
+def duplicate_id(asked: RuleInput) -> Said:
     seen: set[str] = set()
     for _, value in _ids(asked, "id"):
         if value in seen:
@@ -194,7 +194,7 @@ def duplicate_id(asked: Asked) -> Said:
 
 
 @book.rule("A result answers a call of the input, or one that the server keeps.", f"{BIG_THREE}B2")
-def orphan_output(asked: Asked) -> Said:
+def orphan_output(asked: RuleInput) -> Said:
     if _continues(asked):
         return None
     calls = _call_ids(asked, "_call")
@@ -206,7 +206,7 @@ def orphan_output(asked: Asked) -> Said:
 
 
 @book.rule("A call is answered.", f"{BIG_THREE}B2")
-def call_without_output(asked: Asked) -> Said:
+def call_without_output(asked: RuleInput) -> Said:
     answered = _call_ids(asked, "_call_output")
     for kind, call in _call_items(asked, "_call"):
         if call not in answered:
@@ -219,7 +219,7 @@ def call_without_output(asked: Asked) -> Said:
     f"{BIG_THREE}B2, B5",
     status=404,
 )
-def item_not_stored(asked: Asked) -> Said:
+def item_not_stored(asked: RuleInput) -> Said:
     if asked.body.get("store") is not False:
         return None
     for _, item in _items(asked):
@@ -239,7 +239,7 @@ def item_not_stored(asked: Asked) -> Said:
     "Encrypted reasoning is the vendor's own, unaltered, of the same organization and model family.",
     f"{BIG_THREE}B2, B5",
 )
-def encrypted_content_unverified(asked: Asked) -> Said:
+def encrypted_content_unverified(asked: RuleInput) -> Said:
     for _, item in _items(asked):
         data = word(item.get("encrypted_content"))
         if _kind(item) != "reasoning" or not data:
@@ -256,7 +256,7 @@ def encrypted_content_unverified(asked: Asked) -> Said:
     "its id. A message without id is taken to be another one.",
     f"{BIG_THREE}B2, B5; recording of a changed history",
 )
-def reasoning_without_follower(asked: Asked) -> Said:
+def reasoning_without_follower(asked: RuleInput) -> Said:
     items = [item for _, item in _items(asked)]
     for item, following in pairwise([*items, {}]):
         if (
@@ -276,7 +276,7 @@ def reasoning_without_follower(asked: Asked) -> Said:
     "any other id is taken to have had none, and a stored conversation to hold it.",
     f"{BIG_THREE}B2, B5",
 )
-def item_without_reasoning(asked: Asked) -> Said:
+def item_without_reasoning(asked: RuleInput) -> Said:
     if _continues(asked):
         return None
     there = {str(item.get("id")) for _, item in _items(asked)}
@@ -291,7 +291,7 @@ def item_without_reasoning(asked: Asked) -> Said:
     return None
 
 
-def _ids(asked: Asked, *fields: str) -> Iterator[tuple[str, str]]:
+def _ids(asked: RuleInput, *fields: str) -> Iterator[tuple[str, str]]:
     for place, item in _items(asked):
         for field in fields:
             value = item.get(field)
@@ -299,23 +299,23 @@ def _ids(asked: Asked, *fields: str) -> Iterator[tuple[str, str]]:
                 yield f"input[{place}].{field}", value
 
 
-def _call_items(asked: Asked, ending: str) -> Iterator[tuple[str, str]]:
+def _call_items(asked: RuleInput, ending: str) -> Iterator[tuple[str, str]]:
     for _, item in _items(asked):
         if _kind(item).endswith(ending) and isinstance(item.get("call_id"), str):
             yield _kind(item), item["call_id"]
 
 
-def _call_ids(asked: Asked, ending: str) -> set[str]:
+def _call_ids(asked: RuleInput, ending: str) -> set[str]:
     return {call for _, call in _call_items(asked, ending)}
 
 
-def _continues(asked: Asked) -> bool:
+def _continues(asked: RuleInput) -> bool:
     """Whether earlier items are on the server."""
     references = any(_kind(item) == "item_reference" for _, item in _items(asked))
     return references or bool(asked.body.get("previous_response_id") or asked.body.get("conversation"))
 
 
-def _flaw(asked: Asked, data: str) -> str | None:
+def _flaw(asked: RuleInput, data: str) -> str | None:
     sealed = asked.sealer.open(data)
     if sealed is None or sealed.scheme != "openai.encrypted":
         return "Encrypted content could not be decrypted or parsed."

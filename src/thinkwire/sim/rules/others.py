@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.rules.rule import Asked, Refusal
+from thinkwire.sim.rules.rule import Refusal, RuleInput
 from thinkwire.sim.rules.shared import (
     OTHERS,
     Book,
@@ -45,11 +45,11 @@ _OLLAMA_WORDS = ("none", "minimal", "low", "medium", "high", "xhigh", "ultra", "
 _SIGNED_FORMATS = ("anthropic-claude-v1", "google-gemini-v1")
 
 
-def _messages(asked: Asked) -> list[tuple[int, JsonObject]]:
+def _messages(asked: RuleInput) -> list[tuple[int, JsonObject]]:
     return numbered(asked.body.get("messages"))
 
 
-def _effort(asked: Asked) -> object:
+def _effort(asked: RuleInput) -> object:
     """The effort, in either of its two places."""
     nested = as_object(asked.body.get("reasoning")).get("effort")
     return nested if nested is not None else asked.body.get("reasoning_effort")
@@ -60,7 +60,7 @@ def _effort(asked: Asked) -> object:
     f"{OTHERS}4.1, 8",
     status=422,
 )
-def unknown_message_field(asked: Asked) -> Said:
+def unknown_message_field(asked: RuleInput) -> Said:
     for place, message in _messages(asked):
         field = unknown(message, _MISTRAL_MESSAGE)
         if field:
@@ -70,7 +70,7 @@ def unknown_message_field(asked: Asked) -> Said:
 
 
 @mistral.rule("Tools are functions.", "recording of a web search tool", status=422)
-def tool_type(asked: Asked) -> Said:
+def tool_type(asked: RuleInput) -> Said:
     for place, tool in numbered(asked.body.get("tools")):
         if tool.get("type", "function") != "function":
             return Refusal("Input should be 'function'", "enum", f"body.tools.list[Tool].{place}.type")
@@ -78,7 +78,7 @@ def tool_type(asked: Asked) -> Said:
 
 
 @mistral.rule("Ids of calls are nine letters or digits.", f"{OTHERS}4.1", kind="invalid_function_call")
-def tool_id(asked: Asked) -> Said:
+def tool_id(asked: RuleInput) -> Said:
     for _, message in _messages(asked):
         answered = message.get("tool_call_id")
         for call in [*call_ids(message), *([answered] if isinstance(answered, str) else [])]:
@@ -94,7 +94,7 @@ def tool_id(asked: Asked) -> Said:
     f"{OTHERS}4.1; recording of mistral-small with a user message after a result",
     kind="invalid_request_message_order",
 )
-def user_after_tool(asked: Asked) -> Said:
+def user_after_tool(asked: RuleInput) -> Said:
     if asked.facts is not None and asked.facts.can_think:
         return None
     roles = [message.get("role") for _, message in _messages(asked)]
@@ -104,7 +104,7 @@ def user_after_tool(asked: Asked) -> Said:
 
 
 @mistral.model_rule("Each model takes its own efforts.", f"{OTHERS}4.1; wording not captured")
-def effort_not_offered(asked: Asked, facts: Facts) -> Said:
+def effort_not_offered(asked: RuleInput, facts: Facts) -> Said:
     effort = asked.body.get("reasoning_effort")
     if effort is None or effort in accepted(facts):
         return None
@@ -114,7 +114,7 @@ def effort_not_offered(asked: Asked, facts: Facts) -> Said:
     return Refusal(message, "3051", "reasoning_effort")
 
 
-def _qwen_thinks(asked: Asked, facts: Facts) -> bool:
+def _qwen_thinks(asked: RuleInput, facts: Facts) -> bool:
     told = asked.body.get("enable_thinking")
     return is_thinking(facts, told if isinstance(told, bool) else None)
 
@@ -124,7 +124,7 @@ def _qwen_refusal(message: str) -> Refusal:
 
 
 @qwen.rule("An effort says it all: no switch and no budget beside it.", f"{OTHERS}3.5; wording not captured")
-def effort_with_budget(asked: Asked) -> Said:
+def effort_with_budget(asked: RuleInput) -> Said:
     if asked.body.get("reasoning_effort") is None:
         return None
     for field in ("thinking_budget", "enable_thinking"):
@@ -136,7 +136,7 @@ def effort_with_budget(asked: Asked) -> Said:
 
 
 @qwen.model_rule("A budget lies in the model's range.", f"{OTHERS}3.5; wording after that of max_tokens")
-def budget_out_of_range(asked: Asked, facts: Facts) -> Said:
+def budget_out_of_range(asked: RuleInput, facts: Facts) -> Said:
     budget, most = number(asked.body.get("thinking_budget")), facts.budget_limit
     if budget is None or most is None or 1 <= budget <= most:
         return None
@@ -144,7 +144,7 @@ def budget_out_of_range(asked: Asked, facts: Facts) -> Said:
 
 
 @qwen.model_rule("A ceiling lies in the model's range.", f"{OTHERS}3.5")
-def max_tokens_out_of_range(asked: Asked, facts: Facts) -> Said:
+def max_tokens_out_of_range(asked: RuleInput, facts: Facts) -> Said:
     ceiling, most = number(asked.body.get("max_tokens")), facts.max_output
     if ceiling is None or most is None or 1 <= ceiling <= most:
         return None
@@ -152,7 +152,7 @@ def max_tokens_out_of_range(asked: Asked, facts: Facts) -> Said:
 
 
 @qwen.model_rule("Open-weight models only think in a stream.", f"{OTHERS}3.5")
-def not_streamed(asked: Asked, facts: Facts) -> Said:
+def not_streamed(asked: RuleInput, facts: Facts) -> Said:
     if asked.body.get("stream") is True or "streaming_off_when_thinking" not in facts.refuses:
         return None
     if not _qwen_thinks(asked, facts):
@@ -165,7 +165,7 @@ def not_streamed(asked: Asked, facts: Facts) -> Said:
 @qwen.model_rule(
     "A call cannot be forced while the model thinks.", "recording of qwen3.8-max with a forced call"
 )
-def forced_tools(asked: Asked, facts: Facts) -> Said:
+def forced_tools(asked: RuleInput, facts: Facts) -> Said:
     choice = asked.body.get("tool_choice")
     if not forces_call(choice) or not refused(facts, "forced_tools", _qwen_thinks(asked, facts)):
         return None
@@ -176,14 +176,14 @@ def forced_tools(asked: Asked, facts: Facts) -> Said:
 
 
 @xai.model_rule("Some models take no effort.", "recording of grok-code-fast-1 with an effort")
-def effort_unsupported(asked: Asked, facts: Facts) -> Said:
+def effort_unsupported(asked: RuleInput, facts: Facts) -> Said:
     if _effort(asked) is None or facts.efforts:
         return None
     return Refusal(f"Model {asked.model} does not support parameter reasoningEffort.", _XAI_CODE)
 
 
 @xai.model_rule("Each model takes its own efforts.", f"{OTHERS}3.1")
-def effort_value(asked: Asked, facts: Facts) -> Said:
+def effort_value(asked: RuleInput, facts: Facts) -> Said:
     effort = _effort(asked)
     if effort is None or not facts.efforts or effort in accepted(facts):
         return None
@@ -191,14 +191,14 @@ def effort_value(asked: Asked, facts: Facts) -> Said:
 
 
 @xai.model_rule("Models that reason take no stop sequences.", f"{OTHERS}3.1; public issue threads")
-def stop_refused(asked: Asked, facts: Facts) -> Said:
+def stop_refused(asked: RuleInput, facts: Facts) -> Said:
     if "stop" not in facts.refuses or not asked.body.get("stop"):
         return None
     return Refusal("Argument not supported on this model: stop", _XAI_CODE)
 
 
 @xai.model_rule("Newer models take no penalties, not even 0.", f"{OTHERS}3.1; public issue threads")
-def penalties_refused(asked: Asked, facts: Facts) -> Said:
+def penalties_refused(asked: RuleInput, facts: Facts) -> Said:
     if "penalties" not in facts.refuses:
         return None
     for field, name in (("presence_penalty", "presencePenalty"), ("frequency_penalty", "frequencyPenalty")):
@@ -208,7 +208,7 @@ def penalties_refused(asked: Asked, facts: Facts) -> Said:
 
 
 @xai.rule("Encrypted reasoning is the vendor's own, unaltered.", f"{OTHERS}3.1, 8; wording not captured")
-def encrypted_content(asked: Asked) -> Said:
+def encrypted_content(asked: RuleInput) -> Said:
     for _, item in numbered(asked.body.get("input")):
         data = word(item.get("encrypted_content"))
         sealed = asked.sealer.open(data) if data else None
@@ -221,7 +221,7 @@ def encrypted_content(asked: Asked) -> Said:
     "The temperature lies between 0 and 1. The docs leave out 0, which was recorded to be taken.",
     f"{OTHERS}3.4; recordings with a temperature of 0; wording not captured",
 )
-def temperature_range(asked: Asked) -> Said:
+def temperature_range(asked: RuleInput) -> Said:
     temperature = number(asked.body.get("temperature"))
     if temperature is None or 0 <= temperature <= 1:
         return None
@@ -229,7 +229,7 @@ def temperature_range(asked: Asked) -> Said:
 
 
 @openrouter.model_rule("Some models must think.", f"{OTHERS}2.1; public issue threads")
-def reasoning_mandatory(asked: Asked, facts: Facts) -> Said:
+def reasoning_mandatory(asked: RuleInput, facts: Facts) -> Said:
     told_off = as_object(asked.body.get("reasoning")).get("enabled") is False or _effort(asked) == "none"
     if not told_off or facts.can_be_off:
         return None
@@ -237,7 +237,7 @@ def reasoning_mandatory(asked: Asked, facts: Facts) -> Said:
 
 
 @openrouter.rule("The effort and its shorthand say the same.", f"{OTHERS}2.1; wording not captured")
-def efforts_differ(asked: Asked) -> Said:
+def efforts_differ(asked: RuleInput) -> Said:
     nested = as_object(asked.body.get("reasoning")).get("effort")
     short = asked.body.get("reasoning_effort")
     if nested is None or short is None or nested == short:
@@ -246,7 +246,7 @@ def efforts_differ(asked: Asked) -> Said:
 
 
 @openrouter.rule("An effort and a budget exclude each other.", f"{OTHERS}2.1; wording not captured")
-def effort_and_budget(asked: Asked) -> Said:
+def effort_and_budget(asked: RuleInput) -> Said:
     reasoning = as_object(asked.body.get("reasoning"))
     if reasoning.get("effort") is None or reasoning.get("max_tokens") is None:
         return None
@@ -257,7 +257,7 @@ def effort_and_budget(asked: Asked) -> Said:
     "Thinking that its maker signed comes back with the signature, unaltered.",
     f"{OTHERS}2.4, 8; wording not captured",
 )
-def details_altered(asked: Asked) -> Said:
+def details_altered(asked: RuleInput) -> Said:
     for _, message in _messages(asked):
         for detail in objects(message.get("reasoning_details")):
             if _is_altered(asked, detail):
@@ -265,7 +265,7 @@ def details_altered(asked: Asked) -> Said:
     return None
 
 
-def _is_altered(asked: Asked, detail: JsonObject) -> bool:
+def _is_altered(asked: RuleInput, detail: JsonObject) -> bool:
     if detail.get("type") == "reasoning.encrypted":
         return asked.sealer.open(str(detail.get("data"))) is None
     if detail.get("type") != "reasoning.text" or detail.get("format") not in _SIGNED_FORMATS:
@@ -277,7 +277,7 @@ def _is_altered(asked: Asked, detail: JsonObject) -> bool:
     "The newest models cannot be switched off, and say what to ask for instead.",
     f"{OTHERS}3.7; wording not captured",
 )
-def disabled_impossible(asked: Asked, facts: Facts) -> Said:
+def disabled_impossible(asked: RuleInput, facts: Facts) -> Said:
     kind = as_object(asked.body.get("thinking")).get("type")
     if kind != "disabled" or facts.can_be_off:
         return None
@@ -293,7 +293,7 @@ def disabled_impossible(asked: Asked, facts: Facts) -> Said:
     "Each model takes its own efforts; gpt-oss cannot be turned off.",
     f"{OTHERS}4.2; public issue threads",
 )
-def effort_word(asked: Asked, facts: Facts) -> Said:
+def effort_word(asked: RuleInput, facts: Facts) -> Said:
     effort = asked.body.get("reasoning_effort")
     if effort is None or effort in accepted(facts):
         return None
@@ -303,14 +303,14 @@ def effort_word(asked: Asked, facts: Facts) -> Said:
 
 
 @groq.rule("Two fields for one thing exclude each other.", f"{OTHERS}4.2; wording not captured")
-def format_and_include(asked: Asked) -> Said:
+def format_and_include(asked: RuleInput) -> Said:
     if asked.body.get("reasoning_format") is None or asked.body.get("include_reasoning") is None:
         return None
     return "cannot specify both `reasoning_format` and `include_reasoning`"
 
 
 @groq.rule("Raw thinking goes with neither tools nor JSON.", f"{OTHERS}4.2; wording not captured")
-def raw_format(asked: Asked) -> Said:
+def raw_format(asked: RuleInput) -> Said:
     kind = as_object(asked.body.get("response_format")).get("type")
     structured = kind in ("json_object", "json_schema")
     if asked.body.get("reasoning_format") != "raw" or not (asked.body.get("tools") or structured):
@@ -319,7 +319,7 @@ def raw_format(asked: Asked) -> Said:
 
 
 @groq.rule("Messages have no field of other vendors for thinking.", "public issue threads, 2026")
-def reasoning_content_refused(asked: Asked) -> Said:
+def reasoning_content_refused(asked: RuleInput) -> Said:
     for place, message in _messages(asked):
         if message.get("role") == "assistant" and "reasoning_content" in message:
             where = f"'messages.{place}'"
@@ -331,7 +331,7 @@ def reasoning_content_refused(asked: Asked) -> Said:
 
 
 @ollama.rule("An effort is one of the words that the server knows.", f"{OTHERS}5.1; server's source")
-def reasoning_value(asked: Asked) -> Said:
+def reasoning_value(asked: RuleInput) -> Said:
     effort = _effort(asked)
     if effort is None or effort in _OLLAMA_WORDS:
         return None
@@ -339,7 +339,7 @@ def reasoning_value(asked: Asked) -> Said:
 
 
 @ollama.model_rule("A model that cannot think is not asked to.", f"{OTHERS}5.1; server's source")
-def thinking_unsupported(asked: Asked, facts: Facts) -> Said:
+def thinking_unsupported(asked: RuleInput, facts: Facts) -> Said:
     if _effort(asked) in (None, "none") or facts.can_think:
         return None
     return f'"{asked.model}" does not support thinking'

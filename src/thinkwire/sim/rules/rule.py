@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.seals import Sealer
+from thinkwire.sim.seals import SimSealer
 
 
-class Asked(NamedTuple):
+class RuleInput(NamedTuple):
     """A request as it came over the wire, and what is known about the model it names."""
 
     provider: str
@@ -19,7 +19,7 @@ class Asked(NamedTuple):
     body: dict[str, Any]
     headers: Mapping[str, str]
     """Lower-case names."""
-    sealer: Sealer
+    sealer: SimSealer
     account: str
     """Who asks: a digest of the key."""
 
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     dialects: tuple[str, ...]
     reason: str
     source: str
-    check: Callable[[Asked], Refusal | str | None]
+    check: Callable[[RuleInput], Refusal | str | None]
     """The refusal, or None when the request may pass. A string is a refusal of these words."""
     status: int = 400
     kind: str = "invalid_request_error"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from thinkwire.catalog import Facts
-from thinkwire.sim.rules.rule import Asked, Refusal, Rule
+from thinkwire.sim.rules.rule import Refusal, Rule, RuleInput
 
 JsonObject: TypeAlias = dict[str, Any]
 Said: TypeAlias = Refusal | str | None
-Check: TypeAlias = Callable[[Asked], Said]
-ModelCheck: TypeAlias = Callable[[Asked, Facts], Said]
+Check: TypeAlias = Callable[[RuleInput], Said]
+ModelCheck: TypeAlias = Callable[[RuleInput, Facts], Said]
 
 BIG_THREE = "big-three reference "
 OTHERS = "other-providers reference "
@@ -60,7 +60,7 @@ class Book:
         """The same for a rule that depends on the model; one that nobody knows passes."""
 
         def written(check: ModelCheck) -> ModelCheck:
-            def checked(asked: Asked) -> Said:
+            def checked(asked: RuleInput) -> Said:
                 return None if asked.facts is None else check(asked, asked.facts)
 
             checked.__name__ = check.__name__

@@ -13,7 +13,7 @@ from thinkwire.sim.rules import (
     openai_responses,
     others,
 )
-from thinkwire.sim.rules.rule import Asked, Refusal, Rule
+from thinkwire.sim.rules.rule import Refusal, Rule, RuleInput
 
 _BOOKS = (
     anthropic.book,
@@ -49,7 +49,7 @@ def rules_for(provider: str, dialect: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in all_rules() if provider in rule.providers and dialect in rule.dialects)
 
 
-def first_refusal(asked: Asked) -> tuple[Rule, Refusal] | None:
+def first_refusal(asked: RuleInput) -> tuple[Rule, Refusal] | None:
     """The first rule that refuses the request, and its words; None when the request may pass."""
     for rule in rules_for(asked.provider, asked.dialect):
         said = rule.check(asked)

@@ -13,7 +13,7 @@ import msgspec
 
 from thinkwire.cli.ask import EXIT, LAST, NO_KEY
 from thinkwire.cli.io import chunks, whole, write_json
-from thinkwire.cli.show import Printer, failed
+from thinkwire.cli.printer import Printer, failed
 from thinkwire.client.engine import Client
 from thinkwire.config import load_settings
 from thinkwire.config.paths import config_folder

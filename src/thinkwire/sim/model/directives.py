@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-from thinkwire.sim.moves import Call, Cut, Fail, Move, Say, Stall, Think
+from thinkwire.sim.model.actions import Call, Cut, Fail, Move, Say, Stall, Think
 
 _OPENING = re.compile(r"\[\[\s*(think|redact|say|call|shell|fail|cut|stall|refuse)\b\s*:?\s?", re.IGNORECASE)
 _CALL = re.compile(r"\s*([^\s{\]]+)\s*")

@@ -14,18 +14,19 @@ from thinkwire.errors import Failure, MalformedInput
 from thinkwire.events import Event, Failed, collect
 from thinkwire.jsonvalue import dump
 from thinkwire.request import Request
-from thinkwire.sim import bodies, wires
-from thinkwire.sim.answering import Fitted, Part, finished, fit, input_tokens, parts_of
-from thinkwire.sim.bodies import Complaint, Refused
-from thinkwire.sim.chaos import Gone, Outlet
-from thinkwire.sim.depth import depth_of
-from thinkwire.sim.moves import Cut, Fail, Stall
+from thinkwire.sim import encode as wires
+from thinkwire.sim import error_bodies as bodies
+from thinkwire.sim.chaos import ChaosWriter, Gone
+from thinkwire.sim.error_bodies import Complaint, Refused
+from thinkwire.sim.model.actions import Cut, Fail, Stall
+from thinkwire.sim.model.answer import Fitted, Part, finished, fit, input_tokens, parts_of
+from thinkwire.sim.model.script import Scene, next_moves
+from thinkwire.sim.model.thinking_depth import depth_of
+from thinkwire.sim.response_store import ResponseStore, items_of
 from thinkwire.sim.routes import Place
-from thinkwire.sim.rules.rule import Asked
-from thinkwire.sim.script import Scene, next_moves
+from thinkwire.sim.rules.rule import RuleInput
 from thinkwire.sim.seals import digest
-from thinkwire.sim.shelf import Shelf, items_of
-from thinkwire.sim.voice import Speaker
+from thinkwire.sim.vendors.thinking_format import SimulatedModel
 
 _ENCRYPTED = {"include": ["reasoning.encrypted_content"]}
 _HOW = ("stream", "stream_options")
@@ -37,21 +38,23 @@ _IN_STREAM_AFTER = 12
 class Served(NamedTuple):
     """An answer that is decided and not yet sent."""
 
-    speaker: Speaker
+    speaker: SimulatedModel
     fitted: Fitted
     stream: bool
     query: str
 
 
-class Delivery:
+class Responder:
     """Asks the scripted model, writes its answer in the vendor's words, and stores what the API stores."""
 
-    def __init__(self, seed: int, shelf: Shelf) -> None:
+    def __init__(self, seed: int, shelf: ResponseStore) -> None:
         self.shelf = shelf
         self._seed = seed
         self._failed: Counter[str] = Counter()
 
-    def prepare(self, place: Place, asked: Asked, found: CatalogMatch, query: str) -> Served | dict[str, Any]:
+    def prepare(
+        self, place: Place, asked: RuleInput, found: CatalogMatch, query: str
+    ) -> Served | dict[str, Any]:
         """The answer to a request, or its token count if that is what was asked for."""
         request = _decoded(place, asked)
         if place.operation == "count":
@@ -62,7 +65,7 @@ class Delivery:
         said = {name: value for name, value in asked.body.items() if name not in _HOW}
         nonce = digest(self._seed, place.provider.name, place.dialect, asked.model, said)
         moves = [move for move in moves if not isinstance(move, Fail) or self._fails(move, nonce)]
-        speaker = Speaker(
+        speaker = SimulatedModel(
             *(place.provider, place.dialect, asked.model, found.facts, request, asked.body),
             *(asked.account, asked.sealer, depth.show, nonce),
         )
@@ -74,7 +77,7 @@ class Delivery:
         self._failed[nonce] += 1
         return fail.times is None or self._failed[nonce] <= fail.times
 
-    async def deliver(self, served: Served, outlet: Outlet) -> None:
+    async def deliver(self, served: Served, outlet: ChaosWriter) -> None:
         parts = self._parts(served, broken=outlet.chaos.error_in_stream)
         if served.stream:
             await _stream(served, parts, outlet)
@@ -104,7 +107,7 @@ class Delivery:
         self.shelf.put(body["id"], items_of(speaker.body), body["output"])
 
 
-def _decoded(place: Place, asked: Asked) -> Request:
+def _decoded(place: Place, asked: RuleInput) -> Request:
     try:
         request = dialects.get(place.dialect).decode_request(asked.body)
     except MalformedInput as error:
@@ -117,7 +120,7 @@ def _failure(status: int) -> Failure:
     return Failure("rate_limit" if status == 429 else "overloaded", complaint.message, status=status)
 
 
-async def _stream(served: Served, parts: Iterator[Part], outlet: Outlet) -> None:
+async def _stream(served: Served, parts: Iterator[Part], outlet: ChaosWriter) -> None:
     stream = wires.Stream(served.speaker, served.fitted, query=served.query, twice=outlet.chaos.dup)
     head = {"content-type": stream.content_type, "cache-control": "no-cache"}
     waiting: list[Event] = []
@@ -145,7 +148,7 @@ async def _stream(served: Served, parts: Iterator[Part], outlet: Outlet) -> None
     await outlet.end()
 
 
-async def _whole(served: Served, parts: Iterator[Part], outlet: Outlet) -> None:
+async def _whole(served: Served, parts: Iterator[Part], outlet: ChaosWriter) -> None:
     events: list[Event] = []
     cut = False
     for part in parts:
@@ -165,7 +168,7 @@ async def _whole(served: Served, parts: Iterator[Part], outlet: Outlet) -> None:
     await outlet.whole(200, {"content-type": "application/json"}, body)
 
 
-async def _fail(served: Served, status: int, outlet: Outlet) -> None:
+async def _fail(served: Served, status: int, outlet: ChaosWriter) -> None:
     speaker = served.speaker
     body = bodies.write(speaker.provider.name, speaker.dialect, bodies.trouble(status))
     await outlet.whole(status, {"content-type": "application/json"}, dump(body))

@@ -11,10 +11,12 @@ from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Text, ToolCall, ToolResult, Turn
 from thinkwire.providers import Provider
 from thinkwire.request import Request, Tool
-from thinkwire.sim import directives, prose, schemas
-from thinkwire.sim.depth import Depth
+from thinkwire.sim import schemas
 from thinkwire.sim.ids import was_thought
-from thinkwire.sim.moves import Call, Move, Say, Think
+from thinkwire.sim.model import directives
+from thinkwire.sim.model import text as prose
+from thinkwire.sim.model.actions import Call, Move, Say, Think
+from thinkwire.sim.model.thinking_depth import ThinkingDepth
 
 _USERS_OWN = re.compile(r"</?(?:user_query|user_message|user_request|user-prompt|task|question)\b[^>]*>")
 _WRAPPED = re.compile(r"<([A-Za-z]++[-_][\w-]++)[^>]*+>.*?</\1>", re.DOTALL)
@@ -37,7 +39,7 @@ class Scene(NamedTuple):
 
     request: Request
     provider: Provider
-    depth: Depth
+    depth: ThinkingDepth
     seed: int
 
     @property

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.sim.seals import digest
-from thinkwire.sim.voice import FORMATS, Speaker
+from thinkwire.sim.vendors.thinking_format import FORMATS, SimulatedModel
 
 
-class Manner(NamedTuple):
+class VendorQuirks(NamedTuple):
     """The habits of a vendor's chat streams."""
 
     counts: bool = True
@@ -25,35 +25,35 @@ class Manner(NamedTuple):
     """A choice has no finish reason before it is finished."""
 
 
-_ON_REQUEST = Manner(counts=False)
-MANNERS = {
-    "cerebras": Manner(with_finish=True, bare_choices=True),
-    "deepseek": Manner(with_finish=True, null_usage=True),
+_ON_REQUEST = VendorQuirks(counts=False)
+VENDOR_QUIRKS = {
+    "cerebras": VendorQuirks(with_finish=True, bare_choices=True),
+    "deepseek": VendorQuirks(with_finish=True, null_usage=True),
     "google": _ON_REQUEST,
     "groq": _ON_REQUEST,
     "llamacpp": _ON_REQUEST,
     "lmstudio": _ON_REQUEST,
-    "minimax": Manner(null_usage=True, bare_choices=True),
-    "mistral": Manner(with_finish=True),
-    "moonshot": Manner(in_choice=True),
+    "minimax": VendorQuirks(null_usage=True, bare_choices=True),
+    "mistral": VendorQuirks(with_finish=True),
+    "moonshot": VendorQuirks(in_choice=True),
     "ollama": _ON_REQUEST,
     "openai": _ON_REQUEST,
-    "qwen": Manner(counts=False, null_usage=True),
+    "qwen": VendorQuirks(counts=False, null_usage=True),
     "vllm": _ON_REQUEST,
-    "xai": Manner(bare_choices=True),
-    "zai": Manner(with_finish=True, bare_choices=True),
+    "xai": VendorQuirks(bare_choices=True),
+    "zai": VendorQuirks(with_finish=True, bare_choices=True),
 }
-USUAL = Manner()
+USUAL = VendorQuirks()
 
 
-def manner_of(speaker: Speaker) -> Manner:
-    return MANNERS.get(speaker.provider.name, USUAL)
+def quirks_of(speaker: SimulatedModel) -> VendorQuirks:
+    return VENDOR_QUIRKS.get(speaker.provider.name, USUAL)
 
 
-class Accent:
+class VendorFormat:
     """One chat answer in its vendor's accent. `twice` repeats reasoning in a second field."""
 
-    def __init__(self, speaker: Speaker, *, twice: bool = False) -> None:
+    def __init__(self, speaker: SimulatedModel, *, twice: bool = False) -> None:
         self._speaker = speaker
         self._twice = twice
         self._thoughts = 0
@@ -65,7 +65,7 @@ class Accent:
 
     def chunks(self, chunks: list[JsonObject]) -> list[JsonObject]:
         """Chunks that belong together, as the vendor would send them."""
-        manner = manner_of(self._speaker)
+        manner = quirks_of(self._speaker)
         for chunk in chunks:
             for choice in chunk.get("choices", ()):
                 self._double(choice["delta"])
@@ -107,7 +107,7 @@ def _is_empty(chunk: JsonObject) -> bool:
     return [choice["delta"] for choice in chunk.get("choices", ())] == [{"reasoning_details": []}]
 
 
-def _counted(chunks: list[JsonObject], manner: Manner) -> list[JsonObject]:
+def _counted(chunks: list[JsonObject], manner: VendorQuirks) -> list[JsonObject]:
     """The usage at the vendor's place."""
     if manner.null_usage:
         for chunk in chunks:
@@ -125,14 +125,14 @@ def _counted(chunks: list[JsonObject], manner: Manner) -> list[JsonObject]:
     return chunks
 
 
-def _openrouter_entry(speaker: Speaker, text: str, index: int) -> JsonObject:
+def _openrouter_entry(speaker: SimulatedModel, text: str, index: int) -> JsonObject:
     form = FORMATS.get(speaker.facts.maker, "unknown")
     if form.endswith("-responses-v1"):
         return {"type": "reasoning.summary", "summary": text, "format": form, "index": index}
     return {"type": "reasoning.text", "text": text, "format": form, "index": index}
 
 
-def _minimax_entry(speaker: Speaker, text: str, index: int) -> JsonObject:
+def _minimax_entry(speaker: SimulatedModel, text: str, index: int) -> JsonObject:
     return {
         "type": "reasoning.text",
         "id": f"reasoning-text-{index + 1}",
@@ -142,13 +142,13 @@ def _minimax_entry(speaker: Speaker, text: str, index: int) -> JsonObject:
     }
 
 
-_ENTRIES: dict[str, Callable[[Speaker, str, int], JsonObject]] = {
+_ENTRIES: dict[str, Callable[[SimulatedModel, str, int], JsonObject]] = {
     "minimax": _minimax_entry,
     "openrouter": _openrouter_entry,
 }
 
 
-def _deepseek(speaker: Speaker, body: JsonObject) -> JsonObject:
+def _deepseek(speaker: SimulatedModel, body: JsonObject) -> JsonObject:
     usage = body.get("usage")
     if usage:
         hit = usage["prompt_tokens_details"]["cached_tokens"]
@@ -156,18 +156,18 @@ def _deepseek(speaker: Speaker, body: JsonObject) -> JsonObject:
     return body
 
 
-def _groq(speaker: Speaker, body: JsonObject) -> JsonObject:
+def _groq(speaker: SimulatedModel, body: JsonObject) -> JsonObject:
     """Its own remark beside the finish reason, and on a whole answer."""
     if any(choice.get("finish_reason") for choice in body.get("choices", ())):
         body["x_groq"] = {"id": f"req_{digest(speaker.nonce)}"}
     return body
 
 
-def _minimax(speaker: Speaker, body: JsonObject) -> JsonObject:
+def _minimax(speaker: SimulatedModel, body: JsonObject) -> JsonObject:
     return body | {"base_resp": {"status_code": 0, "status_msg": ""}} if body.get("usage") else body
 
 
-def _mistral(speaker: Speaker, body: JsonObject) -> JsonObject:
+def _mistral(speaker: SimulatedModel, body: JsonObject) -> JsonObject:
     """Reasoning is not counted apart."""
     usage = body.get("usage")
     if usage:
@@ -175,14 +175,14 @@ def _mistral(speaker: Speaker, body: JsonObject) -> JsonObject:
     return body
 
 
-def _openrouter(speaker: Speaker, body: JsonObject) -> JsonObject:
+def _openrouter(speaker: SimulatedModel, body: JsonObject) -> JsonObject:
     body["provider"] = speaker.facts.maker
     for choice in body.get("choices", ()):
         choice["native_finish_reason"] = choice.get("finish_reason")
     return body
 
 
-def _xai(speaker: Speaker, body: JsonObject) -> JsonObject:
+def _xai(speaker: SimulatedModel, body: JsonObject) -> JsonObject:
     """Completion tokens without the reasoning, and a total with it."""
     usage = body.get("usage")
     if usage:
@@ -190,7 +190,7 @@ def _xai(speaker: Speaker, body: JsonObject) -> JsonObject:
     return body
 
 
-_EDITS: dict[str, Callable[[Speaker, JsonObject], JsonObject]] = {
+_EDITS: dict[str, Callable[[SimulatedModel, JsonObject], JsonObject]] = {
     "deepseek": _deepseek,
     "groq": _groq,
     "minimax": _minimax,
@@ -200,7 +200,7 @@ _EDITS: dict[str, Callable[[Speaker, JsonObject], JsonObject]] = {
 }
 
 
-def responses_event(speaker: Speaker, event: JsonObject) -> JsonObject:
+def responses_event(speaker: SimulatedModel, event: JsonObject) -> JsonObject:
     """An event of the Responses API as OpenAI and its followers send it."""
     item = event.get("item") or {}
     begins = event["type"] == "response.output_item.added" and item.get("type") == "reasoning"

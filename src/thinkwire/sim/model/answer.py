@@ -11,9 +11,9 @@ from thinkwire.events import BlockEnded, BlockGrew, BlockSealed, BlockStarted, E
 from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Text, Thinking, ToolCall
 from thinkwire.request import Request
-from thinkwire.sim.moves import Call, Cut, Fail, Move, Say, Stall, Think
-from thinkwire.sim.prose import pieces
-from thinkwire.sim.voice import Speaker, blocks_of
+from thinkwire.sim.model.actions import Call, Cut, Fail, Move, Say, Stall, Think
+from thinkwire.sim.model.text import pieces
+from thinkwire.sim.vendors.thinking_format import SimulatedModel, blocks_of
 from thinkwire.usage import Usage, measure
 
 Fault: TypeAlias = Fail | Cut | Stall
@@ -98,7 +98,7 @@ def _finish(move: Think | Say | Call, before: FinishReason) -> FinishReason:
     return "refusal" if isinstance(move, Say) and move.refusal else before
 
 
-def usage_of(speaker: Speaker, fitted: Fitted) -> Usage:
+def usage_of(speaker: SimulatedModel, fitted: Fitted) -> Usage:
     """Disjoint counts that add up. Nothing is ever cached; Google does not say what is zero."""
     spent = input_tokens(speaker.request)
     asked: dict[str, Any] = {"input_uncached": spent, "cache_read": 0, "cache_write": 0}
@@ -108,7 +108,7 @@ def usage_of(speaker: Speaker, fitted: Fitted) -> Usage:
     return usage
 
 
-def parts_of(speaker: Speaker, fitted: Fitted) -> Iterator[Part]:
+def parts_of(speaker: SimulatedModel, fitted: Fitted) -> Iterator[Part]:
     """The answer between its start and its end."""
     words = [move for move in fitted.moves if isinstance(move, Think | Say | Call)]
     blocks = iter(blocks_of(speaker, words))
@@ -123,7 +123,7 @@ def parts_of(speaker: Speaker, fitted: Fitted) -> Iterator[Part]:
             index += 1
 
 
-def finished(speaker: Speaker, fitted: Fitted) -> Finished:
+def finished(speaker: SimulatedModel, fitted: Fitted) -> Finished:
     extras: dict[str, dict[str, Any]] = {}
     if speaker.dialect == "anthropic" and fitted.stopped_by is not None:
         extras = {"anthropic": {"stop_reason": "stop_sequence", "stop_sequence": fitted.stopped_by}}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from thinkwire.sim.bodies import Complaint, Refused
+from thinkwire.sim.error_bodies import Complaint, Refused
 
 Item = dict[str, Any]
 
 
-class Shelf:
+class ResponseStore:
     """The newest stored answers, each with everything that was asked before it."""
 
     def __init__(self, size: int = 500) -> None:

@@ -13,11 +13,11 @@ from thinkwire.jsonvalue import dump_text
 from thinkwire.messages import Block, Extras, Form, Seal, Text, Thinking, ToolCall
 from thinkwire.providers import Provider
 from thinkwire.request import Request
-from thinkwire.sim.binding import call_print, prefix_of
 from thinkwire.sim.ids import call_id, item_id
-from thinkwire.sim.moves import Call, Say, Think
+from thinkwire.sim.model.actions import Call, Say, Think
 from thinkwire.sim.rules.item_ids import reasoning_id
-from thinkwire.sim.seals import Sealed, Sealer
+from thinkwire.sim.seal_binding import call_print, prefix_of
+from thinkwire.sim.seals import Sealed, SimSealer
 
 SIGNED = ("anthropic", "openrouter")
 """Who signs thinking on the Anthropic wire; the other skins leave the signature empty."""
@@ -49,7 +49,7 @@ FORMATS = {
 _RAW = {"hidden": None, "raw": "tag:think"}
 
 
-class Speaker(NamedTuple):
+class SimulatedModel(NamedTuple):
     """A model at a provider, answering one request."""
 
     provider: Provider
@@ -59,7 +59,7 @@ class Speaker(NamedTuple):
     request: Request
     body: dict[str, Any]
     account: str
-    sealer: Sealer
+    sealer: SimSealer
     show: bool | None
     nonce: str
     """Digest of the request and the seed: what makes ids differ between answers."""
@@ -96,7 +96,7 @@ class Speaker(NamedTuple):
         return SHOWN_IN.get(name, quirks.reasoning_field or "reasoning_content")
 
 
-def blocks_of(speaker: Speaker, moves: list[Think | Say | Call]) -> list[Block | None]:
+def blocks_of(speaker: SimulatedModel, moves: list[Think | Say | Call]) -> list[Block | None]:
     """One block per move; None for what the vendor does not show."""
     blocks: list[Block | None] = []
     thought: str | None = None
@@ -117,12 +117,12 @@ def blocks_of(speaker: Speaker, moves: list[Think | Say | Call]) -> list[Block |
     return blocks
 
 
-def _text(speaker: Speaker, move: Say, extras: Extras) -> Text:
+def _text(speaker: SimulatedModel, move: Say, extras: Extras) -> Text:
     refuses = speaker.dialect == "openai-responses" or speaker.provider.name == "openai"
     return Text(move.text, refusal=move.refusal and refuses, extras=extras)
 
 
-def _call(speaker: Speaker, move: Call, place: int, thought: str | None) -> ToolCall:
+def _call(speaker: SimulatedModel, move: Call, place: int, thought: str | None) -> ToolCall:
     extras = _item(speaker, "fc", place, thought)
     if speaker.dialect == "gemini" and speaker.facts.replay != "tool_loop":
         extras = {"gemini": {"no_id": True}}
@@ -132,13 +132,13 @@ def _call(speaker: Speaker, move: Call, place: int, thought: str | None) -> Tool
     return ToolCall(given, move.tool, move.arguments, extras=extras)
 
 
-def _item(speaker: Speaker, prefix: str, place: int, thought: str | None) -> Extras:
+def _item(speaker: SimulatedModel, prefix: str, place: int, thought: str | None) -> Extras:
     if speaker.dialect != "openai-responses":
         return {}
     return {"openai_responses": {"id": item_id(prefix, speaker.nonce, place, thought)}}
 
 
-def _anthropic(speaker: Speaker, move: Think, number: int) -> Thinking:
+def _anthropic(speaker: SimulatedModel, move: Think, number: int) -> Thinking:
     bound = speaker.facts.replay == "bound_prefix"
     prefix = prefix_of(speaker.body, len(speaker.body.get("messages") or ())) if bound else ""
     signed = speaker.provider.name in SIGNED
@@ -153,7 +153,7 @@ def _anthropic(speaker: Speaker, move: Think, number: int) -> Thinking:
     return Thinking(move.text, seal=seal)
 
 
-def _responses(speaker: Speaker, move: Think, number: int) -> Thinking:
+def _responses(speaker: SimulatedModel, move: Think, number: int) -> Thinking:
     own: dict[str, Any] = {"id": reasoning_id(speaker.nonce, number)}
     seal = Seal("openai.item", own["id"])
     if speaker.encrypts:
@@ -167,11 +167,11 @@ def _responses(speaker: Speaker, move: Think, number: int) -> Thinking:
     return Thinking(move.text, form="summary", seal=seal, extras={"openai_responses": own})
 
 
-def _gemini(speaker: Speaker, move: Think, number: int) -> Thinking | None:
+def _gemini(speaker: SimulatedModel, move: Think, number: int) -> Thinking | None:
     return Thinking(move.text, form="summary") if speaker.shows else None
 
 
-def _chat(speaker: Speaker, move: Think, number: int) -> Thinking | None:
+def _chat(speaker: SimulatedModel, move: Think, number: int) -> Thinking | None:
     field = speaker.field
     if field is None or not speaker.shows:
         return None
@@ -192,7 +192,7 @@ def _chat(speaker: Speaker, move: Think, number: int) -> Thinking | None:
     return Thinking(move.text, field=field)
 
 
-def _details(speaker: Speaker, move: Think, number: int) -> list[dict[str, Any]]:
+def _details(speaker: SimulatedModel, move: Think, number: int) -> list[dict[str, Any]]:
     """The entries by which OpenRouter carries the reasoning of a maker."""
     form = FORMATS.get(speaker.facts.maker, "unknown")
     end = {"format": form, "index": number}
@@ -213,7 +213,7 @@ def _details(speaker: Speaker, move: Think, number: int) -> list[dict[str, Any]]
     return entries
 
 
-def _signed(speaker: Speaker, blocks: list[Block | None], thought: str) -> list[Block | None]:
+def _signed(speaker: SimulatedModel, blocks: list[Block | None], thought: str) -> list[Block | None]:
     """Puts the thought signature where Google puts it: on the first call, else on the last text."""
     if speaker.facts.replay != "tool_loop" and not (thought and speaker.request.tools):
         return blocks
@@ -237,7 +237,7 @@ def _signed(speaker: Speaker, blocks: list[Block | None], thought: str) -> list[
     return blocks
 
 
-_THOUGHTS: dict[str, Callable[[Speaker, Think, int], Thinking | None]] = {
+_THOUGHTS: dict[str, Callable[[SimulatedModel, Think, int], Thinking | None]] = {
     "anthropic": _anthropic,
     "openai-responses": _responses,
     "gemini": _gemini,

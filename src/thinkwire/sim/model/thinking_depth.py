@@ -15,7 +15,7 @@ _BY_LEVEL = dict(zip(LADDER, (1, 2, 4, 6, 8, 10), strict=True))
 _USUAL = _BY_LEVEL["med"]
 
 
-class Depth(NamedTuple):
+class ThinkingDepth(NamedTuple):
     """Paragraphs of thinking, and whether the caller wants to read them; None if it did not say."""
 
     paragraphs: int
@@ -24,14 +24,14 @@ class Depth(NamedTuple):
     """Only after tool results."""
 
 
-def depth_of(request: Request, found: CatalogMatch) -> Depth:
+def depth_of(request: Request, found: CatalogMatch) -> ThinkingDepth:
     intent, bare = read_intent(request)
     plan, _ = resolve(intent, found, bare)
     facts, setting = found.facts, plan.effective
     on = setting.on if setting.on is not None else facts.default not in (None, "off")
     if not facts.can_think or not on:
-        return Depth(0, intent.show)
-    return Depth(_paragraphs(setting, facts), intent.show, setting.between_tools)
+        return ThinkingDepth(0, intent.show)
+    return ThinkingDepth(_paragraphs(setting, facts), intent.show, setting.between_tools)
 
 
 def _paragraphs(setting: Setting, facts: Facts) -> int:

@@ -13,11 +13,11 @@ from thinkwire.dialects.openai_responses.stream_encoder import StreamEncoder as 
 from thinkwire.events import Answer, BlockGrew, BlockStarted, Event, Started
 from thinkwire.jsonvalue import JsonObject, dump, parse
 from thinkwire.messages import Extras, Thinking
-from thinkwire.sim.accents import Accent, manner_of, responses_event
-from thinkwire.sim.answering import Fitted, input_tokens, tokens_in
 from thinkwire.sim.ids import answer_id
+from thinkwire.sim.model.answer import Fitted, input_tokens, tokens_in
 from thinkwire.sim.rules.shared import as_object
-from thinkwire.sim.voice import Speaker
+from thinkwire.sim.vendors.quirks import VendorFormat, quirks_of, responses_event
+from thinkwire.sim.vendors.thinking_format import SimulatedModel
 from thinkwire.wire.sse import DONE, Frame, SSEParser, frame
 
 CREATED = 1_790_000_000
@@ -33,7 +33,7 @@ _ECHOED = (
 )
 
 
-def started(speaker: Speaker, *, stream: bool) -> Started:
+def started(speaker: SimulatedModel, *, stream: bool) -> Started:
     """The first event, with what the vendor says of an answer at its start."""
     vendor, dialect = speaker.provider.name, speaker.dialect
     extras: Extras = {}
@@ -48,19 +48,21 @@ def started(speaker: Speaker, *, stream: bool) -> Started:
     return Started(answer_id(dialect, vendor, speaker.nonce), speaker.model, extras)
 
 
-def whole(speaker: Speaker, answer: Answer, *, twice: bool = False) -> JsonObject:
+def whole(speaker: SimulatedModel, answer: Answer, *, twice: bool = False) -> JsonObject:
     """The body of an answer that is not streamed."""
     if speaker.dialect != "openai-chat":
         return dialects.get(speaker.dialect).encode_response(answer).body
-    return Accent(speaker, twice=twice).whole(encode_chat(answer, created=CREATED).body)
+    return VendorFormat(speaker, twice=twice).whole(encode_chat(answer, created=CREATED).body)
 
 
 class Stream:
     """Writes one stream. `query` is the request's, `twice` repeats reasoning in a second field."""
 
-    def __init__(self, speaker: Speaker, fitted: Fitted, *, query: str = "", twice: bool = False) -> None:
+    def __init__(
+        self, speaker: SimulatedModel, fitted: Fitted, *, query: str = "", twice: bool = False
+    ) -> None:
         self._speaker = speaker
-        self._accent = Accent(speaker, twice=twice)
+        self._accent = VendorFormat(speaker, twice=twice)
         self._sse = speaker.dialect != "gemini" or "alt=sse" in query
         self._encoder = self._make()
         self._counter = Counter(speaker, fitted)
@@ -74,7 +76,7 @@ class Stream:
             case "openai-chat":
                 options = speaker.body.get("stream_options")
                 asked = isinstance(options, dict) and options.get("include_usage") is True
-                return ChatEncoder(created=CREATED, include_usage=asked or manner_of(speaker).counts)
+                return ChatEncoder(created=CREATED, include_usage=asked or quirks_of(speaker).counts)
             case "openai-responses":
                 return ResponsesEncoder(created_at=CREATED)
             case "gemini":
@@ -129,7 +131,7 @@ class Stream:
 class Counter:
     """Counts tokens while they come; Google tells the count so far in every chunk."""
 
-    def __init__(self, speaker: Speaker, fitted: Fitted) -> None:
+    def __init__(self, speaker: SimulatedModel, fitted: Fitted) -> None:
         self._spent = input_tokens(speaker.request)
         self._total = fitted.thought
         self._hidden = not speaker.shows
