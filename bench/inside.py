@@ -16,8 +16,8 @@ from bench import wire
 from thinkwire.client.engine import Client
 from thinkwire.gateway.app import Gateway
 from thinkwire.gateway.config.gateway_config import GatewayConfig
+from thinkwire.gateway.http.client_response import EXTENSION
 from thinkwire.gateway.pipeline.services import open_services
-from thinkwire.gateway.server.request_cycle import EXTENSION
 
 WAYS = {
     "messages→messages": ("messages", "claude-opus-5"),

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from thinkwire.usage import Usage
 
 _HOME = {
-    "client": ("Client", "ask"),
+    "client.engine": ("Client", "ask"),
     "errors": ("Failure", "MalformedInput", "ProviderError", "ThinkwireError"),
     "events": (
         *("Answer", "BlockEnded", "BlockGrew", "BlockSealed", "BlockStarted", "Event", "Failed", "Finished"),

@@ -97,6 +97,20 @@ def dump_text(value: Any) -> str:
     return dump(value).decode()
 
 
+def ascii_json(value: Any) -> str:
+    """JSON in visible ASCII on one line, whatever is in it."""
+    text = dump_text(value)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    units = (letter.encode("utf-16-be") for letter in text)
+    return "".join(
+        unit.decode("utf-16-be")
+        if unit < b"\x00\x7f"
+        else "".join(f"\\u{unit[at]:02x}{unit[at + 1]:02x}" for at in range(0, len(unit), 2))
+        for unit in units
+    )
+
+
 def kind(value: Any) -> str:
     """A JSON value's kind, in words for an error message."""
     match value:

@@ -18,7 +18,8 @@ from tests.gateway.gateways import gateway
 from tests.gateway.security.wire import ASK
 from tests.gateway.security.wire import post as asking
 from thinkwire.events import Answer
-from thinkwire.gateway.server.request_cycle import EXTENSION, RequestCycle
+from thinkwire.gateway.http.client_response import EXTENSION
+from thinkwire.gateway.server.request_cycle import RequestCycle
 from thinkwire.messages import Text, Turn
 
 pytestmark = pytest.mark.anyio

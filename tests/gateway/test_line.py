@@ -17,10 +17,11 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from tests.gateway.connections import at, echo, post, said
+from thinkwire.gateway.http.client_response import EXTENSION
 from thinkwire.gateway.server import protocol as line
 from thinkwire.gateway.server.head_parsing import LARGEST_HEAD
 from thinkwire.gateway.server.protocol import ProtocolFactory
-from thinkwire.gateway.server.request_cycle import EXTENSION, RequestCycle
+from thinkwire.gateway.server.request_cycle import RequestCycle
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from tests.client.upstream import Upstream, upstream
 from tests.gateway.gateways import Served, config_of, gateway
 from thinkwire import dialects
 from thinkwire.gateway.auth.keys import KeyFile
-from thinkwire.gateway.http.security import Refusal
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.pipeline import request_size
 from thinkwire.gateway.pipeline.request_size import check_request_size, check_turns
 from thinkwire.jsonvalue import dump

@@ -100,7 +100,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Fields that go along whenever thinking is on, e.g. to get it in a field of its own."""
     options: tuple[str, ...] = ()
     """Further words about thinking that this server of the chat wire knows, as dotted paths; `OPTIONS` in
-    `reasoning/native.py` lists those that only some know."""
+    `reasoning/native_params.py` lists those that only some know."""
     context: _Tokens | None = None
     max_output: _Tokens | None = None
     released: Day | None = None

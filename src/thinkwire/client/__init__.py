@@ -1,0 +1,1 @@
+"""The client: prepares, sends, retries and recovers one request, and yields its events."""

@@ -50,7 +50,7 @@ _AS_USUAL = ReplaySettings()
 
 
 class Client:
-    """Talks to providers. Keys are given, or found by `thinkwire.client.credentials`; they are never shown."""
+    """Sends requests to providers. Keys are given or found by `client.credentials`, and never shown."""
 
     def __init__(
         self,

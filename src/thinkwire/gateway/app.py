@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable
 
 from thinkwire.errors import Failure, ThinkwireError
 from thinkwire.gateway.auth.keys import LOCAL
+from thinkwire.gateway.common.refusal import ClientLeft, Refusal
 from thinkwire.gateway.http.client_response import ClientResponse, Receive, Send, writer_of
 from thinkwire.gateway.http.errors import JSON, failure_of
 from thinkwire.gateway.http.headers import HeaderPairs, Scope
 from thinkwire.gateway.http.request_head import OPEN, RequestHeadCache
-from thinkwire.gateway.http.security import ClientLeft, Refusal, cors_headers, read_body
+from thinkwire.gateway.http.security import cors_headers, read_body
 from thinkwire.gateway.pipeline import count_tokens as counting
 from thinkwire.gateway.pipeline import list_models as models
 from thinkwire.gateway.pipeline.context import RequestContext

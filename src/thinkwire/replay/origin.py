@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from thinkwire.messages import Origin, Seal
 
+UNKNOWN_ORIGIN = Origin(provider="unknown")
+"""The origin of thinking whose seal was forged: no provider gets it."""
+
 _PORTS = {"https": 443, "http": 80}
 
 READERS = {

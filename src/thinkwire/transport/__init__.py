@@ -1,0 +1,1 @@
+"""Connections to providers: the only package that opens sockets for requests."""

@@ -1,7 +1,7 @@
-"""Lean connections: POST over HTTP/1.1 on bare asyncio, kept open between requests.
+"""A connection pool: POST over HTTP/1.1 on bare asyncio, parsed by httptools.
 
-It knows no proxies: `thinkwire.transport.aiohttp_transport` uses it where none is named and `httptools` is installed, and aiohttp
-otherwise.
+It does not support proxies: `open_transport` chooses it where no proxy is configured and `httptools` is
+installed, and aiohttp otherwise.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class ConnectionLimit:
 
 
 class HttptoolsTransport:
-    """Connections to providers, kept open between calls; as `thinkwire.transport.aiohttp_transport.Http`. Close it with `aclose`."""
+    """Connections to providers, kept open between calls, with the interface of `AiohttpTransport`."""
 
     def __init__(
         self,

@@ -26,10 +26,11 @@ from thinkwire.events import (
     events_of,
 )
 from thinkwire.gateway.seals.carrier import Carrier
-from thinkwire.gateway.seals.payload import NOBODY, PREFIX, TEXT_LIMIT
+from thinkwire.gateway.seals.payload import PREFIX, TEXT_LIMIT
 from thinkwire.messages import Block, Image, Opaque, Origin, Seal, Text, Thinking, ToolCall, Turn
 from thinkwire.notes import Note
 from thinkwire.replay import Destination, plan_replay
+from thinkwire.replay.origin import UNKNOWN_ORIGIN
 from thinkwire.request import Request
 
 KEY = bytes(range(32))
@@ -108,7 +109,7 @@ def test_no_value_breaks_the_opening(data: str) -> None:
     block = Thinking("Hm.", seal=Seal("anthropic.signature", data))
     turn, codes = opened(Turn("assistant", (block,)), "anthropic")
     if data.lstrip().startswith(PREFIX):
-        assert turn == Turn("assistant", (Thinking("Hm."),), origin=NOBODY)
+        assert turn == Turn("assistant", (Thinking("Hm."),), origin=UNKNOWN_ORIGIN)
         assert codes == ["seal.forged"]
     else:
         assert turn == Turn("assistant", (block,))
@@ -122,7 +123,7 @@ def test_one_flipped_bit_is_a_forgery(position: int, bit: int) -> None:
     raw[at] ^= 1 << bit
     turn, codes = opened(with_seal(given_out, base64.b64encode(raw).decode()), "anthropic")
     assert codes == ["seal.forged"]
-    assert turn == Turn("assistant", (Thinking("Hm."),), origin=NOBODY)
+    assert turn == Turn("assistant", (Thinking("Hm."),), origin=UNKNOWN_ORIGIN)
 
 
 @given(length=st.integers(4, 150))
@@ -152,7 +153,7 @@ def test_every_spelling_of_base64_is_read(spelling: str, size: int) -> None:
 def test_another_tenants_carrier_is_a_forgery() -> None:
     given_out = sealed((Thinking("Hm.", seal=Seal("x", "secret")), Text("Yes.")), "anthropic", "mine")
     turn, codes = opened(given_out, "anthropic", "yours")
-    assert turn == Turn("assistant", (Thinking("Hm."), Text("Yes.")), origin=NOBODY)
+    assert turn == Turn("assistant", (Thinking("Hm."), Text("Yes.")), origin=UNKNOWN_ORIGIN)
     assert codes == ["seal.forged"]
 
 

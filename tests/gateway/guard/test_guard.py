@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from thinkwire import dialects
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.auth.keys import KeyFile, Tenant
+from thinkwire.gateway.common.refusal import ClientLeft, Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig, RouteChoice, Server
 from thinkwire.gateway.http.headers import FORWARDED, forwarded_headers, header_value, told_headers
 from thinkwire.gateway.http.security import (
-    ClientLeft,
-    Refusal,
     check_model,
     check_request,
     cors_headers,

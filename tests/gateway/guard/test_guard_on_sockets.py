@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from thinkwire.gateway.common.refusal import ClientLeft, Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig, Server
-from thinkwire.gateway.http.security import ClientLeft, Refusal, check_request, presented_key, read_body
+from thinkwire.gateway.http.security import check_request, presented_key, read_body
 from thinkwire.sim.server import serving
 
 pytestmark = pytest.mark.anyio

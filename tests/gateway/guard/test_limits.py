@@ -21,8 +21,8 @@ from thinkwire.errors import ConfigError
 from thinkwire.gateway.auth.counters import RESERVATION_SECONDS, Reservation, _Bucket
 from thinkwire.gateway.auth.keys import LOCAL, Tenant
 from thinkwire.gateway.auth.limits import Counter, Limits, OwnCounter, RedisCounter, open_counter
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig, LimitSettings, Server
-from thinkwire.gateway.http.security import Refusal
 
 pytestmark = pytest.mark.anyio
 MORNING = 1_800_000_000.0

@@ -14,7 +14,7 @@ import pytest
 from thinkwire.config.paths import CHECK_INTERVAL
 from thinkwire.gateway.auth.key_cache import KeyCache
 from thinkwire.gateway.auth.keys import LOCAL, KeyFile, LastUsed
-from thinkwire.gateway.http.security import Refusal
+from thinkwire.gateway.common.refusal import Refusal
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.auth.keys import Tenant
 from thinkwire.gateway.common import shared_sqlite as sqlite
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig
-from thinkwire.gateway.http.security import Refusal
 from thinkwire.gateway.ledger import Ledger, open_ledger
 from thinkwire.gateway.pipeline.services import open_services
 from thinkwire.messages import Origin, Text, Thinking, Turn

@@ -16,8 +16,9 @@ from tests.gateway.metrics.records import record
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.auth.key_cache import KeyCache
 from thinkwire.gateway.auth.keys import KeyFile, LastUsed, new_key
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig
-from thinkwire.gateway.http.security import Refusal, check_request
+from thinkwire.gateway.http.security import check_request
 from thinkwire.gateway.telemetry.logs import JsonLines, TextLines, log_content, log_request
 from thinkwire.gateway.telemetry.metrics import Metrics
 from thinkwire.gateway.telemetry.tracing import Tracing

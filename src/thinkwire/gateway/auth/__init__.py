@@ -1,0 +1,1 @@
+"""Access keys, rates and daily spends."""

@@ -17,8 +17,8 @@ import msgspec
 
 from thinkwire.config.paths import state_folder
 from thinkwire.errors import ConfigError
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.common.shared_sqlite import open_shared
-from thinkwire.gateway.http.security import Refusal
 
 RESERVATION_SECONDS = 3600.0
 """After this time a reservation that was never settled counts as spent at its estimate."""

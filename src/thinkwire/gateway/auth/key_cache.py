@@ -9,7 +9,7 @@ from collections.abc import Callable
 from thinkwire.config.paths import WatchedFile
 from thinkwire.errors import ConfigError
 from thinkwire.gateway.auth.keys import LOCAL, KeyFile, LastUsed, Tenant
-from thinkwire.gateway.http.security import Refusal
+from thinkwire.gateway.common.refusal import Refusal
 
 _NO_KEYS = (
     "this gateway needs an access key, and there is none yet: create one on the server with "

@@ -18,8 +18,8 @@ from thinkwire.gateway.auth.counters import (
 )
 from thinkwire.gateway.auth.keys import Tenant
 from thinkwire.gateway.common.ids import new_id
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig
-from thinkwire.gateway.http.security import Refusal
 
 __all__ = ["Counter", "Limits", "OwnCounter", "RedisCounter", "open_counter"]
 

@@ -1,0 +1,1 @@
+"""Ids, encryption and shared SQLite files of the gateway."""

@@ -1,0 +1,1 @@
+"""The configuration file of the gateway: reading, checking and reloading it."""

@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol, TypeAlias
 
 from thinkwire.gateway.http.headers import HeaderPairs, Scope
-from thinkwire.gateway.server.request_cycle import EXTENSION
+
+EXTENSION = "thinkwire.line"
+"""The key of the request cycle in an ASGI scope's extensions, where the gateway's own server serves."""
 
 Message: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]

@@ -12,9 +12,9 @@ from thinkwire import dialects
 from thinkwire.client.prepare import PreparedRequest
 from thinkwire.errors import BodyRejected, ConfigError, Failure, FailureKind, ProviderError, ThinkwireError
 from thinkwire.gateway.auth.keys import LOCAL, Tenant
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import RouteChoice
 from thinkwire.gateway.http.headers import HeaderPairs
-from thinkwire.gateway.http.security import Refusal
 from thinkwire.gateway.telemetry.logs import redacted
 from thinkwire.jsonvalue import JsonObject, dump
 from thinkwire.notes import Note

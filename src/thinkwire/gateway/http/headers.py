@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 from typing import Any, TypeAlias
 
-from thinkwire.jsonvalue import dump_text
+from thinkwire.jsonvalue import ascii_json
 from thinkwire.notes import Note
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -104,17 +104,3 @@ def _notes_within(notes: list[Note], room: int) -> str:
     while len(ascii_json(codes)) > room:
         codes.pop()
     return ascii_json(codes)
-
-
-def ascii_json(value: Any) -> str:
-    """JSON in visible ASCII on one line, whatever is in it."""
-    text = dump_text(value)
-    if text.isascii():
-        return text.replace("\x7f", "\\u007f")
-    units = (letter.encode("utf-16-be") for letter in text)
-    return "".join(
-        unit.decode("utf-16-be")
-        if unit < b"\x00\x7f"
-        else "".join(f"\\u{unit[at]:02x}{unit[at + 1]:02x}" for at in range(0, len(unit), 2))
-        for unit in units
-    )

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig
 from thinkwire.gateway.http.headers import (
     FORWARDED,
@@ -21,7 +22,7 @@ from thinkwire.gateway.http.headers import (
     header_of,
 )
 from thinkwire.gateway.http.routes import Route, dialect_of, match_route
-from thinkwire.gateway.http.security import KEY_HEADERS, Refusal, check_request, cors_headers, presented_key
+from thinkwire.gateway.http.security import KEY_HEADERS, check_request, cors_headers, presented_key
 from thinkwire.request_origin import FORWARDING, FORWARDING_PREFIX, has_forwarding_headers
 
 OPEN = ("hello", "healthz", "readyz")

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from thinkwire.errors import ConfigError, Failure, FailureKind, ThinkwireError
+from thinkwire.errors import ConfigError
 from thinkwire.gateway.auth.keys import PREFIX, Keys, Tenant
+from thinkwire.gateway.common.refusal import ClientLeft, Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig, RouteChoice, canonical
 from thinkwire.gateway.http.headers import HeaderPairs, Scope, grouped, header_value, headers_of
 from thinkwire.reasoning.model_names import parse_name
@@ -19,34 +20,6 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _NUMBER = re.compile(r"[0-9]{1,15}")
 KEY_HEADERS = frozenset({b"x-api-key", b"authorization", b"x-goog-api-key"})
 KEY_WORDS = frozenset({"key", "api_key", "api-key", "apikey", "access_token"})
-
-
-class Refusal(ThinkwireError):
-    """A request that the gateway itself does not serve; the client gets it in its own dialect."""
-
-    def __init__(
-        self,
-        status: int,
-        kind: FailureKind,
-        message: str,
-        *,
-        retry_after: float | None = None,
-        closes: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.closes = closes
-        self.status = status
-        self.kind = kind
-        self.message = message
-        self.retry_after = retry_after
-
-    @property
-    def failure(self) -> Failure:
-        return Failure(self.kind, self.message, status=self.status, retry_after=self.retry_after)
-
-
-class ClientLeft(ThinkwireError):
-    """The client closed the connection before its request was whole."""
 
 
 def check_request(scope: Scope, config: GatewayConfig) -> None:

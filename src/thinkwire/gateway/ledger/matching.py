@@ -10,9 +10,10 @@ import msgspec
 
 from thinkwire.errors import MalformedInput
 from thinkwire.events import merge_extras
-from thinkwire.gateway.seals.payload import NOBODY, digest
+from thinkwire.gateway.common.digest import digest
 from thinkwire.jsonvalue import parse
 from thinkwire.messages import Block, Opaque, Text, Thinking, ToolCall, ToolResult, Turn
+from thinkwire.replay.origin import UNKNOWN_ORIGIN
 from thinkwire.request import Request, Tool
 
 Fact: TypeAlias = tuple[str, ...]
@@ -160,7 +161,7 @@ def restored(turn: Turn, original: Turn, used: set[int]) -> Turn:
         blocks = [*_thoughts(original, range(len(original.blocks)), used), *_unthinking(turn)]
     else:
         return turn
-    origin = original.origin if turn.origin in (None, NOBODY) else turn.origin
+    origin = original.origin if turn.origin in (None, UNKNOWN_ORIGIN) else turn.origin
     if tuple(blocks) == turn.blocks and origin == turn.origin:
         return turn
     return msgspec.structs.replace(turn, blocks=tuple(blocks), origin=origin)

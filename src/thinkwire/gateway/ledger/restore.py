@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from thinkwire.gateway.ledger.matching import restored
-from thinkwire.gateway.seals.payload import NOBODY
 from thinkwire.messages import Block, Opaque, Origin, Seal, Thinking, Turn
+from thinkwire.replay.origin import UNKNOWN_ORIGIN
 
 _RESPONSES = "openai_responses"
 
@@ -194,7 +194,7 @@ def _as_one(run: list[Turn], origin: Origin | None) -> Turn:
 
 
 def _may_be(origin: Origin, author: Origin | None) -> bool:
-    return origin == NOBODY or _same_author(origin, author)
+    return origin == UNKNOWN_ORIGIN or _same_author(origin, author)
 
 
 def _same_author(first: Origin, second: Origin | None) -> bool:

@@ -1,0 +1,1 @@
+"""One request from its body to the end of its answer."""

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from thinkwire.catalog import Facts, default_catalog
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import canonical
 from thinkwire.gateway.http.errors import JSON
-from thinkwire.gateway.http.security import Refusal
 from thinkwire.gateway.pipeline.context import RequestContext
 from thinkwire.gateway.pipeline.services import Services
 from thinkwire.jsonvalue import JsonObject, dump

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from thinkwire.gateway.http.security import Refusal
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.jsonvalue import JsonObject
 from thinkwire.messages import ToolResult, Turn
 

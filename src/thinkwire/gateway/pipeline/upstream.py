@@ -10,8 +10,9 @@ import msgspec
 from thinkwire.client.engine import Client
 from thinkwire.client.learned_facts import EVERYONE
 from thinkwire.client.prepare import CallSpec, ResolvedModel, resolve_model
+from thinkwire.gateway.common.refusal import Refusal
 from thinkwire.gateway.config.gateway_config import GatewayConfig, RouteChoice
-from thinkwire.gateway.http.security import Refusal, check_model
+from thinkwire.gateway.http.security import check_model
 from thinkwire.gateway.ingress import is_home
 from thinkwire.gateway.pipeline.context import RequestContext
 from thinkwire.jsonvalue import JsonObject

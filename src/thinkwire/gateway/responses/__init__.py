@@ -1,0 +1,1 @@
+"""Responses that clients refer to by id."""

@@ -1,0 +1,1 @@
+"""Carriers: vendors' seals, encrypted for the gateway's clients."""

@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 
 from thinkwire.events import merge_extras
+from thinkwire.gateway.common.digest import digest
 from thinkwire.gateway.common.secret_box import SecretBox, load_secrets
 from thinkwire.gateway.ledger.matching import prefixes_of
-from thinkwire.gateway.seals.payload import NOBODY, CarrierPayload, SealedBlock, digest, is_ours, read
+from thinkwire.gateway.seals.payload import CarrierPayload, SealedBlock, is_ours, read
 from thinkwire.gateway.seals.sealer import Sealer
 from thinkwire.messages import (
     Block,
@@ -31,6 +32,7 @@ from thinkwire.messages import (
     Turn,
 )
 from thinkwire.notes import Note
+from thinkwire.replay.origin import UNKNOWN_ORIGIN
 from thinkwire.request import Request
 
 __all__ = ["Carrier", "Sealer"]
@@ -116,7 +118,7 @@ class _Opening:
             return _Rebuilding(self, turn, opened, good[0].origin).turn()
         blocks = tuple(map(_bare, turn.blocks))
         forged = turn.role == "assistant" and any(map(_claims, turn.blocks))
-        return msgspec.structs.replace(turn, blocks=blocks, origin=NOBODY if forged else turn.origin)
+        return msgspec.structs.replace(turn, blocks=blocks, origin=UNKNOWN_ORIGIN if forged else turn.origin)
 
     def _open(self, block: Block) -> CarrierPayload | None:
         seal = getattr(block, "seal", None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import os
 from typing import Any
 
@@ -16,9 +15,6 @@ from thinkwire.messages import Extras, Image, Origin, Text, Thinking, ToolCall
 
 PREFIX = "thwi"
 """How every carrier begins, in both alphabets of base64; no vendor's seal does."""
-
-NOBODY = Origin(provider="unknown")
-"""Whose thinking it is when a seal was forged: no provider's, so that it is given to none."""
 
 VERSION = 1
 TEXT_LIMIT = 32 * 1024
@@ -59,10 +55,6 @@ _decode = msgspec.msgpack.Decoder(CarrierPayload).decode
 
 def new_turn() -> bytes:
     return os.urandom(8)
-
-
-def digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def has_room(text: str) -> bool:

@@ -21,9 +21,10 @@ from thinkwire.events import (
     collect,
     events_of,
 )
+from thinkwire.gateway.common.digest import digest
 from thinkwire.gateway.common.secret_box import SecretBox
 from thinkwire.gateway.ledger.matching import prefix_of
-from thinkwire.gateway.seals.payload import CarrierPayload, SealedBlock, digest, has_room, new_turn, write
+from thinkwire.gateway.seals.payload import CarrierPayload, SealedBlock, has_room, new_turn, write
 from thinkwire.messages import Block, Image, Origin, Seal, Text, Thinking, ToolCall
 from thinkwire.request import Request
 

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 from thinkwire.errors import BodyRejected
+from thinkwire.gateway.http.client_response import EXTENSION
 from thinkwire.gateway.server import half_close
 from thinkwire.gateway.server.deadlines import NEVER, Deadlines
 from thinkwire.gateway.server.head_parsing import address_of, parse_target
 from thinkwire.gateway.server.request_body import BodyMemory
-from thinkwire.gateway.server.request_cycle import EXTENSION, STATUS, RequestCycle
+from thinkwire.gateway.server.request_cycle import STATUS, RequestCycle
 from thinkwire.gateway.server.request_reader import RequestReader
 from thinkwire.transport.write_batch import write_batch_of
 

@@ -10,8 +10,6 @@ from typing import Any, Protocol
 from thinkwire.errors import BodyRejected
 from thinkwire.gateway.server.half_close import CHUNK_SIZE_START, STATUS_LINE_START
 
-EXTENSION = "thinkwire.line"
-"""Where an application finds the visit in its scope, for the direct way."""
 _MOST_UNREAD = 256 * 1024
 """Bytes of a body that may lie unread before the client is made to wait."""
 

@@ -1,0 +1,1 @@
+"""Logs, metrics, traces, costs and readiness checks of the gateway."""

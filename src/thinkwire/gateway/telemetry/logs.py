@@ -15,10 +15,9 @@ import msgspec
 
 from thinkwire.errors import MalformedInput
 from thinkwire.gateway.config.gateway_config import Logging
-from thinkwire.gateway.http.headers import ascii_json
 from thinkwire.gateway.telemetry.log_writer import LineWriter
 from thinkwire.gateway.telemetry.record import MOST_KINDS, RequestLabels, RequestRecord
-from thinkwire.jsonvalue import dump, dump_text, parse
+from thinkwire.jsonvalue import ascii_json, dump, dump_text, parse
 from thinkwire.usage import Usage
 
 LONGEST = 2_000

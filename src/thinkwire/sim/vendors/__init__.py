@@ -1,0 +1,1 @@
+"""How vendors of one dialect differ in what they write."""

@@ -1,0 +1,1 @@
+"""What happens in a chat: conversations, commands, runs."""

@@ -1,0 +1,1 @@
+"""Markdown that grows, drawn as lines."""

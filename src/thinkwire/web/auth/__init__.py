@@ -1,0 +1,1 @@
+"""Who may use the web app: start token, accounts, permissions, throttling."""

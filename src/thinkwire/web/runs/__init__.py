@@ -1,0 +1,1 @@
+"""Answers in progress, in one process or several."""
