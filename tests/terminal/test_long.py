@@ -61,7 +61,7 @@ async def settled(on: Stage) -> None:
 
 async def test_two_hundred_thousand_characters_are_one_widget_and_the_end_is_seen(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
-        await answered(on, numbered("Line", 4_500), thought=numbered("ThinkingView", 2_000))
+        await answered(on, numbered("Line", 4_500), thought=numbered("Thought", 2_000))
         await on.sees("Line 4499 is worth")
         assert len(on.app.talk.query(MarkdownView)) == 2
         assert on.app.talk.is_vertical_scroll_end
@@ -77,7 +77,7 @@ async def test_two_hundred_thousand_characters_are_one_widget_and_the_end_is_see
 
 async def test_long_thinking_goes_and_comes_back_as_a_whole(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
-        await answered(on, "The answer.", thought=numbered("ThinkingView", 2_000))
+        await answered(on, "The answer.", thought=numbered("Thought", 2_000))
         await on.sees("Thought 1999")
         on.app.talk.show_thinking(False)
         await on.until(lambda: "Thought 1999" not in on.seen())

@@ -41,7 +41,7 @@ class Chat(App[int]):
         Binding("ctrl+t", "level", "Level", priority=True),
         Binding("alt+t", "thinking", "Thinking", priority=True),
         Binding("ctrl+o", "transcript", "Transcript"),
-        Binding("ctrl+r", "history", "PromptHistory"),
+        Binding("ctrl+r", "history", "History"),
         Binding("ctrl+c", "leave", "Quit", priority=True),
     ]
 

@@ -232,7 +232,7 @@ class AnswerRenderer:
             self._activity.about(subject_of_thought(self._tail))
         elif isinstance(block, Text):
             self.end()
-            self._activity.begin("AnswerRenderer")
+            self._activity.begin("Answering")
             if index not in self._texts:
                 self._texts[index] = MarkdownView(classes="answer")
                 await self._put(self._texts[index])

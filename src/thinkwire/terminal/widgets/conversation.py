@@ -37,7 +37,7 @@ class ConversationView(VerticalScroll, can_focus=False):
         self.anchor()
         self._counting = self.set_interval(_PAUSE, self._count, pause=True)
 
-    def on_prose_guessed(self) -> None:
+    def on_markdown_view_guessed(self) -> None:
         if self._counting is not None:
             self._counting.resume()
 
@@ -126,4 +126,4 @@ class ConversationView(VerticalScroll, can_focus=False):
     def show_thinking(self, shown: bool) -> None:
         """At once, and for everything above too."""
         self.set_class(not shown, _HIDDEN)
-        self.on_prose_guessed()
+        self.on_markdown_view_guessed()
