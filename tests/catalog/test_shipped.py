@@ -108,8 +108,8 @@ def test_the_build_takes_a_snapshot(folder: Path, version: str, monkeypatch: pyt
     assert found.loader is not None
     hook = importlib.util.module_from_spec(found)
     found.loader.exec_module(hook)
-    shutil.copy(DATA.parent / "shipped.py", folder.parent)
-    monkeypatch.setattr(hook, "SHIPPED", folder.parent / "shipped.py")
+    shutil.copy(DATA.parent / "snapshot.py", folder.parent)
+    monkeypatch.setattr(hook, "SNAPSHOT", folder.parent / "snapshot.py")
     monkeypatch.setattr(hook, "build", lambda: None)
     hook.WebApp().initialize(version, {})
     taken = json.loads((folder / SNAPSHOT).read_text())

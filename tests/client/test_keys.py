@@ -80,7 +80,7 @@ def test_a_broken_keyring_is_as_good_as_none(folder: Path, monkeypatch: pytest.M
 
 def test_a_key_that_was_found_counts_for_a_moment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(sim=False)
-    monkeypatch.setattr("thinkwire.client.engine.LOOK_EVERY", 1000.0)
+    monkeypatch.setattr("thinkwire.client.engine.CHECK_INTERVAL", 1000.0)
     assert not client.has_key(ANTHROPIC)
     file = written(folder, 'anthropic = "from-file"')
     assert client.has_key(ANTHROPIC)
@@ -92,7 +92,7 @@ def test_a_key_that_was_found_counts_for_a_moment(folder: Path, monkeypatch: pyt
 
 def test_after_that_it_is_looked_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(sim=False)
-    monkeypatch.setattr("thinkwire.client.engine.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("thinkwire.client.engine.CHECK_INTERVAL", 0.0)
     file = written(folder, 'anthropic = "from-file"')
     assert client.has_key(ANTHROPIC)
     file.unlink()

@@ -157,7 +157,7 @@ async def test_a_spoiled_request_is_noticed(
         change(body)
         return msgspec.structs.replace(prepared, data=msgspec.json.encode(body))
 
-    monkeypatch.setattr("thinkwire.client.engine.prepare", spoiled)
+    monkeypatch.setattr("thinkwire.client.engine.prepare_request", spoiled)
     before = simulator.app.fired.total()
     try:
         answer = await client.complete(talk, model=model, tools=TOOLS)

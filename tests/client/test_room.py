@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thinkwire.transport.pool import ConnectionLimit
+from thinkwire.transport.connection_limit import ConnectionLimit
 
 pytestmark = pytest.mark.anyio
 

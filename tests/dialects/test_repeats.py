@@ -125,7 +125,7 @@ def test_repeated_frames_say_what_parsed_ones_say(dialect: str, data: st.DataObj
     chunks = data.draw(STREAMS[dialect])
     frames = [json.dumps(chunk, ensure_ascii=plain).encode() for chunk in chunks]
     told = read(dialect, frames)
-    with patch.object(stream, "around", lambda data, text: None):
+    with patch.object(stream, "render_around", lambda data, text: None):
         assert told == read(dialect, frames)
 
 

@@ -117,10 +117,10 @@ def test_ids_are_drawn_from_the_systems_source_of_chance(monkeypatch: pytest.Mon
 
 FORK = """
 import os
-from thinkwire.gateway.common.ids import draw
-draw()
+from thinkwire.gateway.common.ids import new_id
+new_id()
 child = os.fork()
-text = " ".join(draw() for _ in range(64)) + "\\n"
+text = " ".join(new_id() for _ in range(64)) + "\\n"
 if child:
     assert os.waitpid(child, 0)[1] == 0
 os.write(1, text.encode())

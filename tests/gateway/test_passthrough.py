@@ -359,7 +359,7 @@ async def test_a_wait_that_is_no_time_is_not_passed_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As it came through and translated: the failure stays the vendor's own."""
-    monkeypatch.setattr("thinkwire.client.attempt.LONGEST_WAIT", 0)
+    monkeypatch.setattr("thinkwire.client.attempt.MAX_RETRY_WAIT", 0)
     monkeypatch.setattr("thinkwire.client.attempt.random.uniform", lambda *_: 0)
     provider.replies = [refused(429, "slow down", retry_after=said)] * 2
     body = NATIVE["anthropic"][3] | {"model": model}

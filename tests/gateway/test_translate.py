@@ -186,7 +186,7 @@ def standing_still() -> Iterator[None]:
     """Neither chance nor time makes a difference."""
     with (
         patch("os.urandom", bytes),
-        patch("thinkwire.gateway.pipeline.translate.draw", lambda: "0" * 24),
+        patch("thinkwire.gateway.pipeline.translate.new_id", lambda: "0" * 24),
         patch("time.time", lambda: 1_700_000_000.0),
     ):
         yield

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import ssl
 from bisect import bisect_right
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache, lru_cache
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from thinkwire.errors import ConfigError, Failure, ProviderError
 from thinkwire.transport.connection import Connection, ConnectionClosed, ReadTimeout
+from thinkwire.transport.connection_limit import ConnectionLimit
 from thinkwire.transport.response_body import MAX_RESPONSE_BYTES, WholeBody
 from thinkwire.transport.sink import BodySink
 
@@ -201,40 +201,6 @@ class HttptoolsResponse:
             self.fell_silent = True
             return Failure("timed_out", _SILENT).as_error()
         return Failure("connection_lost", _why(error, begun=True)).as_error()
-
-
-class ConnectionLimit:
-    """Places for so many at once. Who finds none waits, and gets one in the order of coming."""
-
-    def __init__(self, places: int) -> None:
-        self._free = places
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    def enter(self) -> bool:
-        """Takes a place; whether there was one."""
-        if self._free == 0:
-            return False
-        self._free -= 1
-        return True
-
-    async def wait(self) -> None:
-        """Waits for a place that somebody leaves, and takes it."""
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if not place.cancelled():
-                self.leave()
-            raise
-
-    def leave(self) -> None:
-        while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
-                return
-        self._free += 1
 
 
 class HttptoolsTransport:
