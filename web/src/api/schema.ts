@@ -1,21 +1,11 @@
 // Made by types_from_api.py from the server's OpenAPI document. Do not edit.
 
-/** How a model can be told to think, for a form to show. */
-export type Ability = {
-  kind: "always" | "budget" | "effort" | "none" | "toggle";
-  levels: string[];
-  budget: BudgetRange | null;
-  default: string | null;
-  can_be_off: boolean;
-  sentence: string;
-};
-
 export type Agent = {
   id: string;
   name: string;
   instructions: string;
   model: string | null;
-  thinking: Wanted;
+  thinking: ThinkingChoice;
   tools: string[];
   created: number;
   updated: number;
@@ -25,7 +15,7 @@ export type AgentChange = {
   name?: string;
   instructions?: string;
   model?: string | null;
-  thinking?: Wanted;
+  thinking?: ThinkingChoice;
   tools?: string[];
 };
 
@@ -195,7 +185,7 @@ export type Model = {
   price: ModelPrice | null;
   released: string | null;
   has_key: boolean;
-  thinking: Ability;
+  thinking: ThinkingAbility;
 };
 
 /** US dollars for a million tokens. */
@@ -217,7 +207,7 @@ export type NewAgent = {
   name: string;
   instructions?: string;
   model?: string | null;
-  thinking?: Wanted;
+  thinking?: ThinkingChoice;
   tools?: string[];
 };
 
@@ -245,12 +235,12 @@ export type PlanAnswer = {
   requested: Record<string, unknown>;
   sentence: string;
   has_key: boolean;
-  thinking: Ability | null;
+  thinking: ThinkingAbility | null;
 };
 
 export type PlanRequest = {
   model: string;
-  thinking?: Wanted;
+  thinking?: ThinkingChoice;
 };
 
 export type SignedIn = {
@@ -259,6 +249,23 @@ export type SignedIn = {
 
 export type Stopped = {
   stopped: boolean;
+};
+
+/** How a model can be told to think, for a form to show. */
+export type ThinkingAbility = {
+  kind: "always" | "budget" | "effort" | "none" | "toggle";
+  levels: string[];
+  budget: BudgetRange | null;
+  default: string | null;
+  can_be_off: boolean;
+  sentence: string;
+};
+
+/** What an agent asks for; `enabled: null` leaves it to the provider. */
+export type ThinkingChoice = {
+  enabled?: boolean | null;
+  level?: string | null;
+  budget?: number | null;
 };
 
 export type Titled = {
@@ -330,13 +337,6 @@ export type UserEntry = {
   admin: boolean;
   created: number;
   removed: number | null;
-};
-
-/** What an agent asks for; `enabled: null` leaves it to the provider. */
-export type Wanted = {
-  enabled?: boolean | null;
-  level?: string | null;
-  budget?: number | null;
 };
 
 /** What each operation takes and gives; unknown where that is no JSON. */

@@ -3,7 +3,7 @@ import type { UIMessage } from "ai";
 import type * as api from "./schema";
 
 export type { Agent, Me, Model } from "./schema";
-export type Thinking = api.Wanted;
+export type Thinking = api.ThinkingChoice;
 export type Note = api.ToldNote;
 export type Tool = api.ToolEntry;
 export type ConversationItem = api.ConversationEntry;
