@@ -108,7 +108,9 @@ def test_a_changed_configuration_counts_and_a_second_signal_ends_at_once(
             time.sleep(0.02)
         asked = ask(url, "[[say:One.]] [[stall:30]] [[say:Two.]]", stream=True)
         with httpx2.stream("POST", f"{url}/v1/chat/completions", json=asked, timeout=PATIENCE) as reply:
-            next(reply.iter_bytes())
+            assert reply.status_code == 200, reply.read()
+            pieces = reply.iter_bytes()  # kept: dropping the iterator closes the connection
+            assert b"One." in next(pieces)
             process.send_signal(signal.SIGTERM)
             time.sleep(0.15)
             assert process.poll() is None
