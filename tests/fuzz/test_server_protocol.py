@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.budget import EXAMPLES
 from thinkwire.gateway.server.half_close import STATUS_LINE_START
-from thinkwire.gateway.server.head_parsing import LARGEST_HEAD, MAX_HEADERS
+from thinkwire.gateway.server.head_parser import LARGEST_HEAD, MAX_HEADERS
 from thinkwire.gateway.server.protocol import MAX_PIPELINED, HttpProtocol, ProtocolFactory
 
 LIMIT = 50_000

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from tests.gateway.connections import at, echo, post, said
 from thinkwire.gateway.http.client_response import EXTENSION
 from thinkwire.gateway.server import protocol as line
-from thinkwire.gateway.server.head_parsing import LARGEST_HEAD
+from thinkwire.gateway.server.head_parser import LARGEST_HEAD
 from thinkwire.gateway.server.protocol import ProtocolFactory
 from thinkwire.gateway.server.request_cycle import RequestCycle
 

@@ -21,7 +21,7 @@ from tests.redis import running
 from tests.support import ROOT
 from thinkwire.gateway.common.backoff import retry_delays
 from thinkwire.gateway.config.gateway_config import GatewayConfig, LedgerSettings, LimitSettings
-from thinkwire.gateway.ledger import retrying
+from thinkwire.gateway.ledger import retry as retrying
 from thinkwire.gateway.server import web_mount as beside
 from thinkwire.gateway.server.serve import GatewayApp, ServeOptions, serving
 from thinkwire.gateway.telemetry.checks import RedisCheck, check_database_file, check_folder

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 
 from tests.gateway.connections import at, echo, post, said
 from thinkwire.errors import BodyRejected
-from thinkwire.gateway.server.head_parsing import LARGEST_HEAD, MAX_HEADERS
+from thinkwire.gateway.server.head_parser import LARGEST_HEAD, MAX_HEADERS
 from thinkwire.gateway.server.protocol import MAX_PIPELINED
 from thinkwire.gateway.server.request_body import (
     MAX_FRAMING,

@@ -86,7 +86,7 @@ def test_with_accounts_the_console_shows_no_token_and_who_may_use_the_gateway(
 ) -> None:
     shown, orders = started(monkeypatch, "--auth")
     assert "token=" not in shown
-    assert "nobody yet; create an access key with `thinkwire keys create NAME`" in shown
+    assert "no client yet; create an access key with `thinkwire keys create NAME`" in shown
     assert orders.web
     assert orders.auth
 

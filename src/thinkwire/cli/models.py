@@ -43,7 +43,7 @@ class _ModelsCommand(click.Command):
     ) -> click.Context:
         if args[:1] != ["learned"]:
             return super().make_context(info_name, args, parent, **extra)
-        from thinkwire.cli.learned import learned
+        from thinkwire.cli.learned_facts import learned
 
         above = click.Context(click.Group(info_name), info_name=info_name, parent=parent)
         return learned.make_context("learned", args[1:], above, **extra)

@@ -158,7 +158,7 @@ def _access(config: GatewayConfig, keys: Keys | None, *, auth: bool) -> tuple[st
     if keys is not None:
         return f"{len(keys.key)} access keys", "tw_…"
     if auth or config.server.allowed_hosts:
-        return "nobody yet; create an access key with `thinkwire keys create NAME`", "tw_…"
+        return "no client yet; create an access key with `thinkwire keys create NAME`", "tw_…"
     return "everybody on this machine, with any key or none; through a proxy only with an access key", "any"
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from thinkwire.dialects.gemini.constants import CONTENT, NAME, SCHEME, fields
 from thinkwire.dialects.gemini.parts import foreign_seal, read_part, write_part
 from thinkwire.dialects.gemini.tool_results import matched, write_result
+from thinkwire.dialects.pending_calls import PendingCalls
 from thinkwire.dialects.shared import as_extras, made_up_id, own, plain_words
-from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import JsonObject, Path, objects, opt_list, opt_str, render, unknown_fields
 from thinkwire.messages import Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
@@ -86,13 +86,13 @@ class _Calls:
     """The calls that wait for their results: of the latest model contents, in order."""
 
     def __init__(self) -> None:
-        self._waiting = WaitingCalls()
+        self._waiting = PendingCalls()
         self._answered = False
 
     def seen(self, block: Block, path: Path) -> Block:
         if isinstance(block, ToolCall):
             if self._answered:
-                self._waiting = WaitingCalls()
+                self._waiting = PendingCalls()
                 self._answered = False
             self._waiting.add(block)
         elif isinstance(block, ToolResult):

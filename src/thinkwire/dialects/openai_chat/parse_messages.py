@@ -10,8 +10,8 @@ from thinkwire.dialects.openai_chat.content import read_content
 from thinkwire.dialects.openai_chat.reasoning import FIELDS as REASONING
 from thinkwire.dialects.openai_chat.reasoning import read_message
 from thinkwire.dialects.openai_chat.think_tags import read_inline
+from thinkwire.dialects.pending_calls import PendingCalls
 from thinkwire.dialects.shared import arguments_text, made_up_id
-from thinkwire.dialects.waiting import WaitingCalls
 from thinkwire.errors import MalformedInput
 from thinkwire.jsonvalue import (
     JsonObject,
@@ -60,7 +60,7 @@ class MessagesReader:
         self._results: list[ToolResult] = []
         self._calls_and_answers: list[ToolCall | str] = []
         """Calls, and the ids of results, in order; not yet told to `_waiting`."""
-        self._waiting = WaitingCalls()
+        self._waiting = PendingCalls()
 
     def read(self, items: list[Any], path: Path) -> tuple[Turn, ...]:
         for index, message in enumerate(items):

@@ -12,7 +12,7 @@ from thinkwire.gateway.common.secret_box import load_secrets
 from thinkwire.gateway.config.addresses import POSTGRES, REDIS, ledger_flaw
 from thinkwire.gateway.ledger.backend import LedgerBackend, Limits, Stats
 from thinkwire.gateway.ledger.ledger import Ledger
-from thinkwire.gateway.ledger.retrying import open_or_retry
+from thinkwire.gateway.ledger.retry import open_or_retry
 
 __all__ = ["DAY", "Ledger", "LedgerBackend", "Limits", "Stats", "open_backend", "open_ledger"]
 

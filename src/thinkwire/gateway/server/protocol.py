@@ -17,7 +17,7 @@ from thinkwire.errors import BodyRejected
 from thinkwire.gateway.http.client_response import EXTENSION
 from thinkwire.gateway.server import half_close
 from thinkwire.gateway.server.deadlines import NEVER, Deadlines
-from thinkwire.gateway.server.head_parsing import address_of, parse_target
+from thinkwire.gateway.server.head_parser import address_of, parse_target
 from thinkwire.gateway.server.request_body import BodyMemory
 from thinkwire.gateway.server.request_cycle import STATUS, RequestCycle
 from thinkwire.gateway.server.request_reader import RequestReader

@@ -12,7 +12,7 @@ import httptools
 
 from thinkwire.errors import BodyRejected
 from thinkwire.gateway.server.deadlines import NEVER
-from thinkwire.gateway.server.head_parsing import LARGEST_HEAD, MAX_HEADERS, is_too_large, without_upgrade
+from thinkwire.gateway.server.head_parser import LARGEST_HEAD, MAX_HEADERS, is_too_large, without_upgrade
 from thinkwire.gateway.server.request_body import MAX_TRAILERS, BodyMemory, IncomingBody, too_much_framing
 from thinkwire.gateway.server.request_cycle import RequestCycle
 

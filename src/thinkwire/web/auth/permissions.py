@@ -1,7 +1,7 @@
 """What only the local owner may switch on: calls without approval, commands, writing, private MCP servers.
 
-The local owner holds the start token and asks from this machine, not through a proxy. With accounts nobody is
-the local owner; then only the configuration on disk decides. The rules count when settings are written, and
+The local owner holds the start token and asks from this machine, not through a proxy. With accounts there is
+no local owner; then only the configuration on disk decides. The rules count when settings are written, and
 again when a session is composed, because a row may have been written by the owner or by an older version.
 """
 

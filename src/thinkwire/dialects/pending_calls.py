@@ -7,7 +7,7 @@ from collections import deque
 from thinkwire.messages import ToolCall
 
 
-class WaitingCalls:
+class PendingCalls:
     """Finds the call that a result answers by its id, by the tool's name, or by order.
 
     Each question takes constant time on average, however many calls wait.

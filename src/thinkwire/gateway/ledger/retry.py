@@ -21,10 +21,10 @@ async def open_or_retry(open_shelf: OpenShelf, delays: Iterable[float] | None = 
     try:
         return await open_shelf()
     except LedgerBackendError as error:
-        return RetryingShelf(open_shelf, error, retry_delays() if delays is None else delays)
+        return RetryingBackend(open_shelf, error, retry_delays() if delays is None else delays)
 
 
-class RetryingShelf:
+class RetryingBackend:
     """Refuses every operation with the last error until its store is open, and then passes it on."""
 
     def __init__(self, open_shelf: OpenShelf, error: LedgerBackendError, delays: Iterable[float]) -> None:
