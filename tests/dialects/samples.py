@@ -41,8 +41,6 @@ class DialectSamples(Protocol):
     """Streams that are written, broken or ended in different ways."""
     ALLOWED_NOTES: frozenset[str]
     """Codes of the notes that a drawn answer may cause when it is read."""
-    CANONICAL_REQUESTS: bool
-    """Whether any request that was read, also a damaged one, is the same after it is written and read."""
     ALWAYS_STARTS: bool
     """Whether a stream starts before its first note, and also if it fails before anything else."""
 

@@ -29,14 +29,14 @@ _ENOUGH = 0.001
 Work = Callable[[], object]
 
 
-def excess(single: Work, larger: Work) -> str | None:
+def excess(single: Work, larger: Work, *, timed: bool = True) -> str | None:
     """Say what grows too fast between two works; the second has `STEP` times the input of the first."""
     single()  # what is loaded or remembered at the first run counts for neither
     calls_of_larger = _calls(larger)
     calls = calls_of_larger / max(_calls(single), 1)
     if calls > MOST_CALLS and calls_of_larger > _FEW:
         return f"{calls:.1f} times the calls"
-    time_ratio = _growth_of_time(single, larger)
+    time_ratio = _growth_of_time(single, larger) if timed else 0.0
     return f"{time_ratio:.1f} times the time" if time_ratio > MOST_TIME else None
 
 

@@ -263,5 +263,4 @@ STREAMS = {
     "after the end": sse([*RICH_STREAM, *RICH_STREAM[:5]]),
 }
 ALLOWED_NOTES: frozenset[str] = frozenset()
-CANONICAL_REQUESTS = False
 ALWAYS_STARTS = False

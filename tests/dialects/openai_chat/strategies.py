@@ -283,5 +283,4 @@ STREAMS = {
     "after the end": sse(chunk({"content": "Ø"}), stop(), DONE, RICH_STREAM[0], RICH_STREAM[1]),
 }
 ALLOWED_NOTES: frozenset[str] = frozenset()
-CANONICAL_REQUESTS = True
 ALWAYS_STARTS = True

@@ -17,10 +17,12 @@ from tests.dialects.openai_chat.support import (
     details,
     whole,
 )
+from thinkwire.dialects.openai_chat import OPENAI_CHAT
 from thinkwire.dialects.openai_chat.response import decode_response, encode_response
 from thinkwire.errors import Failure, MalformedInput
 from thinkwire.events import Answer
 from thinkwire.messages import Image, Opaque, Origin, Seal, Text, Thinking, ToolCall, Turn
+from thinkwire.request import Request
 from thinkwire.usage import measure
 
 CALL = ToolCall("c1", "f", "{}")
@@ -265,3 +267,11 @@ def test_ollamas_own_body_is_read() -> None:
 def test_hidden_thinking_of_this_wire_is_shown_to_its_client() -> None:
     hidden = Thinking(form="hidden", field="reasoning_details", seal=details(ENCRYPTED))
     assert message_of(hidden, Text("Yes."))["reasoning_details"] == [ENCRYPTED]
+
+
+def test_a_text_part_without_text_is_written_again() -> None:
+    part = {"type": "text", "thinking": []}
+    message = {"role": "assistant", "content": [part]}
+    answer = OPENAI_CHAT.decode_response({"model": "m", "choices": [{"message": message}]})
+    written = OPENAI_CHAT.encode_request(Request("m", (answer.turn,))).body
+    assert written["messages"][-1]["role"] == "assistant"

@@ -251,5 +251,4 @@ STREAMS = {
 }
 ALLOWED_NOTES = frozenset({"usage.impossible"})
 """What the counts of a drawn usage bring about, which need not add up."""
-CANONICAL_REQUESTS = False
 ALWAYS_STARTS = True

@@ -109,13 +109,13 @@ def content_value(parts: list[JsonObject], *, lists: bool = True) -> str | list[
     if len(parts) == 1 and _is_plain(parts[0]):
         text: str = parts[0]["text"]
         return text
-    if not lists and all(part.get("type") == "text" for part in parts):
+    if not lists and all(part.get("type") == "text" and "text" in part for part in parts):
         return "\n".join(part["text"] for part in parts)
     return parts
 
 
 def _is_plain(part: JsonObject) -> bool:
-    return part.get("type") == "text" and len(part) == 2
+    return part.keys() == {"type", "text"} and part["type"] == "text"
 
 
 def _read_image(part: JsonObject, path: Path) -> Image:
