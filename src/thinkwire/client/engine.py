@@ -329,7 +329,7 @@ class Client:
         tries: RetryState | None = None,
     ) -> Awaitable[Response]:
         """The bare reply to a prepared request, with the key of its provider; nothing is tried again.
-        Whoever gets it closes it. `sink` may get the beginning of an answer before the reply is here. `tries`
+        The caller closes it. `sink` may get the beginning of an answer before the reply is here. `tries`
         count a request that was sent twice because its idle connection was closed; later ones get a new one.
         """
         provider = prepared.provider

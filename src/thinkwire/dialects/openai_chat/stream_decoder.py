@@ -30,7 +30,7 @@ _DELTA = _PLAIN_DELTA | REASONING | {"refusal", "tool_calls", "function_call", g
 _MISSING = object()
 _TELLING = 3
 _GROWING_TEXTS = ("data", "transcript")
-"""Strings that grow where nobody has read them: sound, and its words."""
+"""String fields of unread objects that arrive in pieces: audio data and its transcript."""
 
 
 class StreamDecoder(BlockDecoder):

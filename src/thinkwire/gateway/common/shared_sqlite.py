@@ -25,7 +25,7 @@ _log = logging.getLogger("thinkwire.gateway")
 
 
 def open_shared(path: Path, script: str, *, patience: float = 5.0) -> sqlite3.Connection:
-    """A connection in WAL mode on which `script` has run; whoever gets it closes it.
+    """Open a connection in WAL mode and run `script` on it; the caller closes it.
 
     Of several who turn a new file's journal to WAL at once, SQLite refuses all but one without waiting,
     whatever its time-out: they try again here.

@@ -96,7 +96,7 @@ class StreamingResponse:
         self._telling.take(answer)
 
     async def finish(self) -> None:
-        """Tells the end, once. An answer that is not streamed is told as a whole, elsewhere."""
+        """Emit the last event, once. An answer that is not streamed is emitted as a whole, elsewhere."""
         if self._last is None or not self._telling.is_streamed:
             return
         last, self._last = self._last, None

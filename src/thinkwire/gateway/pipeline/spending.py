@@ -28,7 +28,7 @@ MEDIA_LETTERS = 4096
 STORED_TOKENS = 50_000
 """For the conversation before a request that continues a stored response."""
 TOKENS_PER_SECOND = 100
-"""Output of a model that thinks where nobody sees it, while it is not known how much it thought."""
+"""Output tokens assumed per second while a model thinks invisibly and has not reported usage."""
 MOST_INPUT = 2_000_000
 _MOST_CHOICES = 128
 

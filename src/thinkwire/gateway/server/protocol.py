@@ -105,7 +105,7 @@ class HttpProtocol(asyncio.Protocol):
         """Comes with the next visit, while the task waits for one."""
         self.due = NEVER
         self._refusal: BodyRejected | None = None
-        """What is said after the answers to the requests before it."""
+        """The refusal that is sent after the answers to the requests before it."""
         self._half_closed = False
         """Whether the client has ended its side, and may still listen."""
 
